@@ -1,0 +1,1 @@
+"""Afterwards: reads run folders, never the simulation itself."""

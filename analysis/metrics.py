@@ -1,0 +1,184 @@
+"""Every measure of a run, from its jobs.csv, cluster.csv and moves.csv.
+
+Means over jobs leave out the warm-up: the first part of the jobs that were not
+refused, in the order of submission. Means over time are taken while the load lasts:
+from the first measured job's submission to the last submission.
+"""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.bounds import pooled_delays
+
+SHORT = 10.0  # s; shorter jobs count as this long in the bounded slowdown
+
+
+def summarize(
+    jobs: pd.DataFrame,
+    cluster: pd.DataFrame,
+    moves: pd.DataFrame,
+    config: dict[str, Any],
+) -> dict[str, Any]:
+    """Return all measures of one run; seconds unless the name says otherwise.
+
+    Parameters
+    ----------
+    jobs, cluster, moves : the run's tables.
+    config : its config.json, for the settings and the capacity of the cluster.
+    """
+    settings = config["settings"]
+    asked = jobs[jobs["status"] != "refused"]
+    measured = asked.iloc[int(settings["warm_up"] * len(asked)) :]
+    done = measured[measured["status"] == "finished"]
+    return {
+        "scheduler": settings["scheduler"],
+        "queue": settings["queue"],
+        "seed": settings["seed"],
+        **count_jobs(jobs),
+        **delay_measures(done),
+        **makespan_measures(jobs),
+        **cluster_measures(load_window(cluster, measured)),
+        **blocked_measures(cluster),
+        **fairness_measures(done),
+        **move_measures(jobs, moves),
+        "pooled_mean_queueing_delay": pooled_mean(jobs, config),
+        "offered_load": config["offered_load"],
+    }
+
+
+def count_jobs(jobs: pd.DataFrame) -> dict[str, int]:
+    """Return how many jobs there were, finished, were refused, and never ended."""
+    status = jobs["status"].value_counts()
+    names = ("finished", "refused", "unfinished")
+    return {"jobs": len(jobs), **{name: int(status.get(name, 0)) for name in names}}
+
+
+def delay_measures(done: pd.DataFrame) -> dict[str, float]:
+    """Return mean and quantiles of queueing delay and JCT, and bounded slowdown.
+
+    Queueing delay is start - submit, JCT (job completion time) is end - submit;
+    bounded slowdown is max(1, JCT / max(duration, 10 s)), Feitelson et al., JSSPP 1997.
+    """
+    delay = done["start_time"] - done["submit_time"]
+    jct = done["end_time"] - done["submit_time"]
+    measures = {}
+    for name, values in (("queueing_delay", delay), ("jct", jct)):
+        measures[f"mean_{name}"] = float(values.mean())
+        for percent in (50, 95, 99):
+            measures[f"p{percent}_{name}"] = float(values.quantile(percent / 100))
+    measures["max_queueing_delay"] = float(delay.max())
+    measures["mean_bounded_slowdown"] = float(bounded_slowdown(done).mean())
+    return measures
+
+
+def bounded_slowdown(done: pd.DataFrame) -> "pd.Series[float]":
+    """Return each job's JCT over its duration, both kept from being tiny."""
+    jct = done["end_time"] - done["submit_time"]
+    return (jct / done["duration"].clip(lower=SHORT)).clip(lower=1.0)
+
+
+def makespan_measures(jobs: pd.DataFrame) -> dict[str, float]:
+    """Return last end - first submit, s, and jobs finished per hour of it."""
+    done = jobs[jobs["status"] == "finished"]
+    makespan = float(done["end_time"].max() - jobs["submit_time"].min())
+    hours = makespan / 3600
+    throughput = len(done) / hours if hours > 0 else float("nan")
+    return {"makespan": makespan, "throughput": throughput}
+
+
+def load_window(cluster: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
+    """Return the samples while the load lasts, with ``seconds`` for which each holds."""
+    if measured.empty:
+        return with_seconds(cluster)
+    submits = measured["submit_time"]
+    return with_seconds(cluster, float(submits.min()), float(submits.max()))
+
+
+def with_seconds(
+    cluster: pd.DataFrame, start: float = -np.inf, end: float = np.inf
+) -> pd.DataFrame:
+    """Return samples with the seconds for which each holds between *start* and *end*.
+
+    The last sample holds for no time: nothing is known after it.
+    """
+    time = cluster["time"].to_numpy(float)
+    until = np.append(time[1:], time[-1:])
+    seconds = np.minimum(until, end) - np.maximum(time, start)
+    held = cluster.assign(seconds=np.maximum(seconds, 0.0))
+    return held[held["seconds"] > 0]
+
+
+def cluster_measures(window: pd.DataFrame) -> dict[str, float]:
+    """Return the time-weighted measures of allocation and fragmentation, each 0..1.
+
+    allocation_ratio : milli-GPU held / capacity.
+    busy_gpu_ratio : devices with any use / devices; what others call utilisation.
+    fragmentation_ratio : F / free milli-GPU, F as in FGD (ATC'23).
+    fragmentation_of_total : F / capacity.
+    stranded_ratio : free milli-GPU while the queue's head waits although the sum of
+        all that is free would hold it / capacity; what fragmentation really costs.
+    scattered_ratio : fully free GPUs on nodes not wholly free / all that is free.
+    mean_busy_nodes, mean_pending : nodes with any job; jobs in the queue.
+    """
+    seconds = window["seconds"]
+
+    def area(name: str) -> float:
+        return float((window[name] * seconds).sum())
+
+    def ratio(part: str, whole: str, factor: float = 1.0) -> float:
+        total = area(whole)
+        return factor * area(part) / total if total else float("nan")
+
+    time = float(seconds.sum())
+    return {
+        "allocation_ratio": ratio("allocated", "capacity"),
+        "busy_gpu_ratio": ratio("busy_gpus", "capacity", 1000.0),
+        "fragmentation_ratio": ratio("fragmented", "free"),
+        "fragmentation_of_total": ratio("fragmented", "capacity"),
+        "stranded_ratio": ratio("stranded", "capacity"),
+        "scattered_ratio": ratio("scattered", "free", 1000.0),
+        "mean_busy_nodes": area("busy_nodes") / time if time else float("nan"),
+        "mean_pending": area("pending") / time if time else float("nan"),
+    }
+
+
+def blocked_measures(cluster: pd.DataFrame) -> dict[str, float]:
+    """Return for how long, in the whole run, fragmentation alone kept the head back."""
+    held = with_seconds(cluster)
+    return {"blocked_seconds": float((held["blocked"] * held["seconds"]).sum())}
+
+
+def fairness_measures(done: pd.DataFrame) -> dict[str, float]:
+    """Return Jain's index of the users' mean slowdowns and the share of deadlines met.
+
+    Jain's index is (sum x)^2 / (n sum x^2): 1 if all users fare alike, 1/n if one has
+    it all. Without deadlines, or without users, the value is nan.
+    """
+    slowdown = bounded_slowdown(done).groupby(done["user"].fillna("")).mean()
+    jain = float("nan")
+    if len(slowdown) > 1:
+        jain = float(slowdown.sum() ** 2 / (len(slowdown) * (slowdown**2).sum()))
+    due = done[done["deadline"].notna()]
+    met = float((due["end_time"] <= due["deadline"]).mean())
+    return {"jain_index": jain, "deadlines_met": met}
+
+
+def move_measures(jobs: pd.DataFrame, moves: pd.DataFrame) -> dict[str, float]:
+    """Return how often jobs moved and the GPU-seconds without progress it cost."""
+    gpus = jobs["num_workers"] * jobs["num_gpus"] * jobs["gpu_milli"] / 1000
+    of_job = dict(zip(jobs["job_id"].astype(str), gpus, strict=True))
+    lost = moves["job_id"].astype(str).map(of_job).to_numpy(float) * moves["cost"]
+    return {
+        "moves": len(moves),
+        "moved_gpu_seconds": float(lost.sum()),
+        "max_moves_per_job": int(jobs["moves"].max()) if len(jobs) else 0,
+    }
+
+
+def pooled_mean(jobs: pd.DataFrame, config: dict[str, Any]) -> float:
+    """Return the mean delay on the pooled cluster, over the jobs that are measured."""
+    delays = pooled_delays(jobs, config["capacity"])
+    measured = delays[int(config["settings"]["warm_up"] * len(delays)) :]
+    return float(measured.mean()) if len(measured) else float("nan")

@@ -1,0 +1,102 @@
+"""A run folder: written whole or not at all, read back as tables."""
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from analysis.metrics import summarize
+from model.errors import UserError
+from model.result import Result
+
+TEXT_COLUMNS = ("job_id", "gpu_type", "user", "job_class", "nodes", "gpus", "reason")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run left behind."""
+
+    path: Path
+    config: dict[str, Any]
+    jobs: pd.DataFrame
+    cluster: pd.DataFrame
+    moves: pd.DataFrame
+    summary: dict[str, Any]
+    timing: dict[str, Any]
+
+
+def write_run(
+    path: Path, config: dict[str, Any], result: Result, timing: dict[str, Any]
+) -> Run:
+    """Write a run's files to a temporary folder, then rename it to *path*.
+
+    A run already at *path* is replaced. Parents are created.
+
+    Raises
+    ------
+    UserError
+        If the folder cannot be written.
+    """
+    jobs, moves = result.jobs_frame(), result.moves_frame()
+    summary = summarize(jobs, result.samples, moves, config)
+    summary["interrupted"] = result.interrupted
+    partial = path.with_name(path.name + ".partial")
+    try:
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        for name, frame in (
+            ("jobs", jobs),
+            ("cluster", result.samples),
+            ("moves", moves),
+        ):
+            frame.to_csv(partial / f"{name}.csv", index=False, lineterminator="\n")
+        for name, values in (
+            ("config", config),
+            ("summary", summary),
+            ("timing", timing),
+        ):
+            (partial / f"{name}.json").write_text(to_json(values))
+        shutil.rmtree(path, ignore_errors=True)
+        partial.rename(path)
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror}") from error
+    return Run(path, config, jobs, result.samples, moves, summary, timing)
+
+
+def read_run(path: str | Path) -> Run:
+    """Return a run that `write_run` has written.
+
+    Raises
+    ------
+    UserError
+        If the folder is not a complete run.
+    """
+    folder = Path(path)
+    try:
+        config, summary, timing = (
+            json.loads((folder / f"{name}.json").read_text())
+            for name in ("config", "summary", "timing")
+        )
+        jobs, cluster, moves = (
+            pd.read_csv(
+                folder / f"{name}.csv",
+                dtype=dict.fromkeys(TEXT_COLUMNS, str),
+                float_precision="round_trip",
+            )
+            for name in ("jobs", "cluster", "moves")
+        )
+    except FileNotFoundError as error:
+        raise UserError(f"{folder} is no complete run: {error.filename}") from None
+    return Run(folder, config, jobs, cluster, moves, summary, timing)
+
+
+def to_json(values: dict[str, Any]) -> str:
+    """Return readable JSON, the same bytes for the same values; nan becomes null."""
+    plain = {
+        name: None if isinstance(value, float) and value != value else value
+        for name, value in values.items()
+    }
+    return json.dumps(plain, indent=2, allow_nan=False) + "\n"

@@ -1,0 +1,67 @@
+"""The table that a run prints: schedulers beside each other and beside the bound."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from analysis.bounds import gap_closed
+
+REFERENCE = "FGD"  # whose distance to the bound is the gap
+
+
+def compare_runs(
+    summaries: Sequence[dict[str, Any]], timings: Sequence[dict[str, Any]]
+) -> str:
+    """Return a table with one line per run, the bound last.
+
+    Parameters
+    ----------
+    summaries, timings : summary.json and timing.json of runs of the same trace.
+    """
+    heads = (
+        "scheduler", "mean delay s", "p99 delay s", "mean JCT s", "allocated",
+        "fragmented", "stranded", "moves", "gap closed", "jobs/s",
+    )  # fmt: skip
+    rows = [heads]
+    pooled = summaries[0]["pooled_mean_queueing_delay"]
+    reference = [
+        summary["mean_queueing_delay"]
+        for summary in summaries
+        if summary["scheduler"] == REFERENCE
+    ]
+    for summary, timing in zip(summaries, timings, strict=True):
+        delay = summary["mean_queueing_delay"]
+        closed = gap_closed(delay, reference[0], pooled) if reference else None
+        rows.append(
+            (
+                summary["scheduler"],
+                _number(delay),
+                _number(summary["p99_queueing_delay"]),
+                _number(summary["mean_jct"]),
+                _percent(summary["allocation_ratio"]),
+                _percent(summary["fragmentation_ratio"]),
+                _percent(summary["stranded_ratio"]),
+                str(summary["moves"]),
+                "-" if closed is None or closed != closed else f"{closed:.3f}",
+                _number(timing["jobs_per_second"]),
+            )
+        )
+    rows.append(("pooled bound", _number(pooled), *["-"] * (len(heads) - 2)))
+    rows[-1] = (*rows[-1][:8], "1.000", "-")
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if place == 0 else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    )
+
+
+def _number(value: float | None) -> str:
+    if value is None or value != value:
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None or value != value else f"{100 * value:.1f} %"

@@ -1,0 +1,127 @@
+"""Our own trace format, one CSV line per job.
+
+========================  =======================================================
+column                    meaning, unit
+========================  =======================================================
+job_id                    any text, unique
+submit_time               s since the trace began
+duration                  s of undisturbed work
+num_gpus                  devices for each worker; 0 = CPU-only
+gpu_milli                 milli-GPU on each device, 1-1000; 0 = CPU-only;
+                          below 1000 only if num_gpus is 1
+cpu_milli                 milli-cores for each worker; optional, 0
+memory_mib                MiB for each worker; optional, 0
+gpu_type                  accepted GPU types, ``A|B``; optional, any
+num_workers               workers that start together or not at all; optional, 1
+user                      who submitted it; optional
+deadline                  s since the trace began; optional, none
+job_class                 what kind of job it is; optional
+estimated_duration        s, what schedulers believe; optional, exact
+========================  =======================================================
+
+Units are those of the openb trace. Lines may be in any order of time.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from clusterdata.table import Table
+from model.job import WHOLE_GPU, Job
+
+REQUIRED = ("job_id", "submit_time", "duration", "num_gpus", "gpu_milli")
+OPTIONAL = (
+    "cpu_milli",
+    "memory_mib",
+    "gpu_type",
+    "num_workers",
+    "user",
+    "deadline",
+    "job_class",
+    "estimated_duration",
+)
+
+
+def read_canonical(table: Table) -> list[Job]:
+    """Return the jobs of a canonical trace in the order of the file.
+
+    Raises
+    ------
+    TraceError
+        If a column or a value is not what the format allows.
+    """
+    table.check_columns(REQUIRED, OPTIONAL)
+    gpus = table.integers("num_gpus")
+    milli = table.integers("gpu_milli", high=WHOLE_GPU)
+    check_gpus(table, gpus, milli)
+    columns = (
+        table.text("job_id"),
+        table.numbers("submit_time", low=-np.inf).tolist(),
+        table.numbers("duration").tolist(),
+        gpus.tolist(),
+        milli.tolist(),
+        table.integers("cpu_milli", default=0).tolist(),
+        table.integers("memory_mib", default=0).tolist(),
+        table.text("gpu_type"),
+        table.integers("num_workers", low=1, default=1).tolist(),
+        table.text("user"),
+        _optional(table, "deadline"),
+        table.text("job_class"),
+        _optional(table, "estimated_duration"),
+    )
+    check_ids(table, "job_id")
+    return [Job(*values) for values in zip(*columns, strict=True)]
+
+
+def check_ids(table: Table, column: str) -> None:
+    """Raise TraceError if an id is empty or appears twice."""
+    ids = table.frame[column].str.strip()
+    empty = (ids == "").to_numpy()
+    if empty.any():
+        raise table.error(int(empty.argmax()), column, "an id")
+    again = ids.duplicated().to_numpy()
+    if again.any():
+        row = int(again.argmax())
+        first = table.line[int((ids == ids.iloc[row]).to_numpy().argmax())]
+        raise table.error(row, column, f"unique: line {first} has it too")
+
+
+def check_gpus(
+    table: Table, gpus: "np.ndarray[tuple[int], np.dtype[np.int64]]",
+    milli: "np.ndarray[tuple[int], np.dtype[np.int64]]",
+) -> None:
+    """Raise TraceError if a number of devices and a share contradict each other."""
+    wrong = (gpus == 0) != (milli == 0)
+    if wrong.any():
+        rule = "allowed: num_gpus and gpu_milli must both be 0 or neither"
+        raise table.error(int(wrong.argmax()), "gpu_milli", rule)
+    wrong = (gpus > 1) & (milli < WHOLE_GPU)
+    if wrong.any():
+        rule = f"{WHOLE_GPU}, as a job with several GPUs needs them whole"
+        raise table.error(int(wrong.argmax()), "gpu_milli", rule)
+
+
+def _optional(table: Table, name: str) -> list[float | None]:
+    values = table.numbers(name, default=float("nan"))
+    return [None if np.isnan(value) else value for value in values.tolist()]
+
+
+def jobs_frame(jobs: Sequence[Job]) -> pd.DataFrame:
+    """Return the jobs as a canonical table, one row each, in their order."""
+    names = (*REQUIRED, *OPTIONAL)
+    return pd.DataFrame(
+        {name: [getattr(job, name) for job in jobs] for name in names}
+    )
+
+
+def write_canonical(jobs: Sequence[Job], path: str | Path) -> None:
+    """Write a canonical trace; optional columns that say nothing are left out."""
+    frame = jobs_frame(jobs)
+    silent = {"num_workers": 1, "cpu_milli": 0, "memory_mib": 0}
+    for name in OPTIONAL:
+        empty = frame[name].isna() | (frame[name] == silent.get(name, ""))
+        if empty.all():
+            frame = frame.drop(columns=name)
+    frame.to_csv(path, index=False, lineterminator="\n")

@@ -1,0 +1,205 @@
+"""Draw a trace like PAI's: native mix, or with another share of shared GPUs.
+
+    python -m clusterdata.generator     writes the four CSV files beside this one
+
+Durations outside the wanted range are left out, as if filtered from the trace, which
+shifts the mix towards the jobs that pass. The rest is scaled so that the expected
+GPU-seconds of a job make the wanted load on 512 GPUs at 8 s between arrivals.
+"""
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clusterdata import pai
+from clusterdata.arrivals import draw_arrivals
+from clusterdata.canonical import write_canonical
+from model.config import Settings
+from model.errors import UserError
+from model.job import WHOLE_GPU, Job
+from model.streams import stream
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+MIXES = {"native": None, "share_0.2": 0.2, "share_0.6": 0.6}
+NUM_JOBS = 20_000
+HERE = Path(__file__).parent
+
+
+class Mix:
+    """How often each size of job occurs once durations are filtered.
+
+    Attributes
+    ----------
+    milli : (sizes,) int64, milli-GPU of a job, all its devices together.
+    probability : (sizes,) float, of each; sums to 1.
+    seconds : (sizes,) float, mean duration of each, s.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        low, high = settings.duration_bounds
+        share, exclusive = _filtered(pai.SHARES, low, high), {}
+        exclusive = _filtered(pai.EXCLUSIVE, low, high)
+        wanted = MIXES[settings.trace]
+        if wanted is None:
+            passed = pai.NATIVE_SHARE * sum(share.values())
+            other = (1 - pai.NATIVE_SHARE) * sum(exclusive.values())
+            wanted = passed / (passed + other)
+        elif settings.share_by == "volume":
+            part = (1 - wanted) * _mean(share)
+            wanted = wanted * _mean(exclusive) / (wanted * _mean(exclusive) + part)
+        self.milli: Ints = np.array([*share, *exclusive])
+        self.probability: Floats = np.concatenate(
+            [
+                wanted * _normal(np.array([*share.values()])),
+                (1 - wanted) * _normal(np.array([*exclusive.values()])),
+            ]
+        )
+        self.seconds: Floats = np.array(
+            [pai.mean_duration(pai.size_class(milli), low, high) for milli in self.milli]
+        )
+
+    def gpu_seconds(self) -> float:
+        """Return the expected GPU-seconds of one worker of a job."""
+        return float(self.probability @ (self.milli / WHOLE_GPU * self.seconds))
+
+
+def _filtered(sizes: dict[int, float], low: float, high: float) -> dict[int, float]:
+    """Return how many of each size pass the filter, out of one job."""
+    passed = {}
+    for milli, frequency in sizes.items():
+        known = pai.size_class(milli)
+        passes = pai.acceptance(known, low, high)
+        passed[milli] = frequency * passes / pai.acceptance(known, *pai.DURATIONS)
+    return passed
+
+
+def _mean(sizes: dict[int, float]) -> float:
+    return float(np.average([*sizes], weights=[*sizes.values()]))
+
+
+def _normal(weights: Floats) -> Floats:
+    normal: Floats = weights / weights.sum()
+    return normal
+
+
+def generate(settings: Settings) -> list[Job]:
+    """Return a trace drawn as *settings* say, in order of submission.
+
+    Raises
+    ------
+    UserError
+        If `settings.trace` names no mix.
+    """
+    if settings.trace not in MIXES:
+        raise UserError(f"no mix {settings.trace!r}; there are {', '.join(MIXES)}")
+    num_jobs = settings.num_jobs or NUM_JOBS
+    mix, seed = Mix(settings), settings.seed
+    rng = stream(seed, "mix")
+    milli = mix.milli[rng.choice(len(mix.milli), num_jobs, p=mix.probability)]
+    workers = _draw_workers(settings, num_jobs)
+    scale = 1.0
+    if settings.load_factor is not None:
+        wanted = settings.load_factor * pai.INTERARRIVAL * pai.REFERENCE_GPUS
+        scale = wanted / (mix.gpu_seconds() * _mean_workers(settings))
+    durations = np.round(
+        scale * _draw_durations(milli, settings.duration_bounds, seed)
+    )
+    arrivals = draw_arrivals(
+        num_jobs,
+        settings.interarrival_time or pai.INTERARRIVAL,
+        settings.arrivals,
+        seed,
+    )
+    cpu = _draw_cpu(milli, rng)
+    types = _draw_types(settings, num_jobs, rng)
+    columns = (
+        [f"job-{number:06d}" for number in range(num_jobs)],
+        arrivals.tolist(),
+        durations.tolist(),
+        np.maximum(1, milli // WHOLE_GPU).tolist(),
+        np.minimum(WHOLE_GPU, milli).tolist(),
+        cpu.tolist(),
+        np.maximum(1024, np.round(cpu / 1000 * pai.MEMORY_PER_CORE)).astype(int).tolist(),
+        types,
+        workers.tolist(),
+        _draw_users(num_jobs, seed),
+    )
+    return [Job(*values) for values in zip(*columns, strict=True)]
+
+
+def _draw_durations(milli: Ints, bounds: tuple[float, float], seed: int) -> Floats:
+    """Draw each job's duration from its class, again until within *bounds*, s."""
+    rng = stream(seed, "durations")
+    weights = np.array([pai.size_class(int(size)).weights for size in milli])
+    edges = weights.cumsum(axis=1)  # (jobs, components)
+    components = np.array(pai.COMPONENTS)
+    durations = np.zeros(len(milli))
+    missing = np.arange(len(milli))
+    while len(missing):
+        uniform = rng.random(len(missing)) * edges[missing, -1]
+        component = (uniform[:, None] >= edges[missing]).sum(axis=1)
+        mu, sigma = components[component].T
+        drawn = np.exp(mu + sigma * rng.standard_normal(len(missing)))
+        durations[missing] = drawn
+        missing = missing[(drawn < bounds[0]) | (drawn > bounds[1])]
+    return durations
+
+
+def _draw_cpu(milli: Ints, rng: np.random.Generator) -> Ints:
+    """Draw the milli-cores of each job from its class."""
+    cpu = np.zeros(len(milli), dtype=np.int64)
+    for size in np.unique(milli):
+        table = pai.size_class(int(size)).cpu_milli
+        of_size = milli == size
+        chances = _normal(np.array([*table.values()]))
+        cpu[of_size] = rng.choice([*table], int(of_size.sum()), p=chances)
+    return cpu
+
+
+def _draw_users(num_jobs: int, seed: int) -> list[str]:
+    rng = stream(seed, "users")
+    weights = np.exp(pai.USER_SIGMA * rng.standard_normal(pai.NUM_USERS))
+    users = rng.choice(pai.NUM_USERS, num_jobs, p=_normal(weights))
+    return [f"user-{user:03d}" for user in users]
+
+
+def _draw_workers(settings: Settings, num_jobs: int) -> Ints:
+    if not settings.gangs:
+        return np.ones(num_jobs, dtype=np.int64)
+    rng, sizes = stream(settings.seed, "gangs"), pai.gang_sizes()
+    several = rng.random(num_jobs) < pai.GANG_SHARE
+    drawn = rng.choice([*sizes], num_jobs, p=_normal(np.array([*sizes.values()])))
+    return np.where(several, drawn, 1)
+
+
+def _mean_workers(settings: Settings) -> float:
+    if not settings.gangs:
+        return 1.0
+    mean = sum(size * chance for size, chance in pai.gang_sizes().items())
+    return 1 + pai.GANG_SHARE * (mean - 1)
+
+
+def _draw_types(
+    settings: Settings, num_jobs: int, rng: np.random.Generator
+) -> list[str]:
+    if not settings.gpu_types:
+        return [""] * num_jobs
+    chances = _normal(np.array([*pai.GPU_TYPES.values()]))
+    types: list[str] = rng.choice([*pai.GPU_TYPES], num_jobs, p=chances).tolist()
+    return types
+
+
+def write_traces(folder: Path = HERE) -> None:
+    """Write the four traces that lie beside this file, byte for byte."""
+    plain = Settings(target_load="off", num_jobs=10_000)
+    write_canonical(generate(plain), folder / "filtered_traces.csv")
+    write_canonical(generate(Settings()), folder / "sampled_traces.csv")
+    for name in ("share_0.2", "share_0.6"):
+        jobs = generate(Settings(trace=name))
+        write_canonical(jobs, folder / f"{name}_traces.csv")
+
+
+if __name__ == "__main__":
+    write_traces()

@@ -1,0 +1,137 @@
+"""From settings to jobs: which trace, how much of it, when the jobs come."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from clusterdata import canonical, openb
+from clusterdata.arrivals import draw_arrivals
+from clusterdata.generator import MIXES, generate
+from clusterdata.node_events import read_node_events
+from clusterdata.table import Table
+from model.config import Settings
+from model.errors import TraceError, UserError, suggestion
+from model.job import WHOLE_GPU, Job
+from model.node import Node, NodeChange
+from model.streams import stream
+
+
+class Workload(NamedTuple):
+    """A trace on a cluster, ready to be simulated.
+
+    Attributes
+    ----------
+    jobs : in the order of submission.
+    nodes : the cluster.
+    changes : when nodes join, drain, leave and return.
+    checksum : SHA-256 of the trace file, or of the generated jobs.
+    load : offered load of the cluster's GPUs, rho.
+    notes : what the user should know about the trace, one line each.
+    """
+
+    jobs: list[Job]
+    nodes: tuple[Node, ...]
+    changes: list[NodeChange]
+    checksum: str
+    load: float
+    notes: list[str]
+
+
+def load_workload(settings: Settings) -> Workload:
+    """Return the trace and the cluster that *settings* name.
+
+    Raises
+    ------
+    UserError
+        If a file cannot be read, or the settings contradict it.
+    """
+    nodes = load_nodes(settings)
+    settings.check_cluster(nodes)
+    notes: list[str] = []
+    if settings.trace in MIXES:
+        jobs = generate(settings)
+        checksum = hashlib.sha256(repr(jobs).encode()).hexdigest()
+    else:
+        path = _trace_path(settings.trace)
+        jobs = read_trace(path)
+        checksum = hashlib.sha256(path.read_bytes()).hexdigest()
+        jobs = _adapt(jobs, settings, notes)
+    if settings.duration_error:
+        jobs = with_estimates(jobs, settings.duration_error, settings.seed)
+    changes = []
+    if settings.node_events:
+        changes = read_node_events(Table(settings.node_events), nodes)
+    load = offered_load(jobs, sum(node.num_gpus for node in nodes))
+    return Workload(jobs, nodes, changes, checksum, load, notes)
+
+
+def load_nodes(settings: Settings) -> tuple[Node, ...]:
+    """Return the nodes of the node list, or those that the settings describe."""
+    if settings.node_list:
+        return openb.read_openb_nodes(Table(settings.node_list))
+    return settings.uniform_cluster()
+
+
+def _trace_path(name: str) -> Path:
+    path = Path(name)
+    if not path.is_file() and not re.search(r"[/\\.]", name):
+        near = suggestion(name, MIXES)
+        raise UserError(f"--trace {name}: no such file or mix{near}")
+    return path
+
+
+def read_trace(path: str | Path) -> list[Job]:
+    """Return the jobs of a trace file, ours or openb's, in the order of the file."""
+    table = Table(path)
+    theirs = set(openb.REQUIRED) - set(canonical.REQUIRED)
+    if len(theirs & set(table.columns)) > len(set(table.columns) & {"job_id", "num_gpus"}):
+        return openb.read_openb_pods(table)
+    return canonical.read_canonical(table)
+
+
+def _adapt(jobs: list[Job], settings: Settings, notes: list[str]) -> list[Job]:
+    """Sort by time, keep the first `num_jobs`, redraw arrivals if asked."""
+    times = [job.submit_time for job in jobs]
+    if times != sorted(times):
+        notes.append(f"{settings.trace}: submit times are out of order; jobs are sorted")
+        jobs = sorted(jobs, key=lambda job: job.submit_time)
+    if settings.num_jobs > len(jobs):
+        raise TraceError(
+            f"--num-jobs {settings.num_jobs}: {settings.trace} has {len(jobs)} jobs"
+        )
+    jobs = jobs[: settings.num_jobs or len(jobs)]
+    if not settings.interarrival_time:
+        return jobs
+    arrivals = draw_arrivals(
+        len(jobs), settings.interarrival_time, settings.arrivals, settings.seed
+    )
+    return [
+        replace(job, submit_time=time)
+        for job, time in zip(jobs, arrivals.tolist(), strict=True)
+    ]
+
+
+def with_estimates(jobs: Sequence[Job], sigma: float, seed: int) -> list[Job]:
+    """Return the jobs with estimates that err by a lognormal factor, median 1."""
+    factors = np.exp(sigma * stream(seed, "estimates").standard_normal(len(jobs)))
+    return [
+        replace(job, estimated_duration=job.duration * factor)
+        for job, factor in zip(jobs, factors.tolist(), strict=True)
+    ]
+
+
+def offered_load(jobs: Sequence[Job], num_gpus: int) -> float:
+    """Return rho: GPU-seconds that arrive per second / GPUs; nan for under two jobs.
+
+    The mean gap between arrivals is taken from the first and the last submit time.
+    """
+    span = jobs[-1].submit_time - jobs[0].submit_time if jobs else 0.0
+    if span <= 0 or not num_gpus:
+        return float("nan")
+    work = sum(job.total_milli * job.duration for job in jobs) / WHOLE_GPU
+    return work / len(jobs) * (len(jobs) - 1) / span / num_gpus

@@ -1,0 +1,1 @@
+"""What exists in the simulated world: jobs, placements, GPUs, fragmentation."""

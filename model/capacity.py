@@ -1,0 +1,214 @@
+"""What is free, as NumPy arrays: the view of the cluster that schedulers read.
+
+    node 0  | 1000 |  750 |    0 | 1000 |    free_total 2750, whole 2, largest 1000
+    node 1  |    0 |  300 |    0 |    . |    (a node with three GPUs is padded with 0)
+
+Only `Cluster` changes it for good; `trial` answers "what if" and undoes itself.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from model.job import WHOLE_GPU, Job, Placement, Request
+from model.node import Node
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Nodes = Any  # an index array or a slice over nodes
+
+RESOURCES = ("gpu", "cpu", "memory")
+
+
+class Capacity:
+    """Free GPU, CPU and memory of each node, kept in step one node at a time.
+
+    Attributes
+    ----------
+    free : (nodes, gpus) int64
+        Free milli-GPU per device; 0 where a node has fewer devices.
+    rows : the same as lists of plain integers, one per node, padding included.
+    free_cpu, free_memory : (nodes,) int64
+        Milli-cores and MiB; meaningful where the resource is counted.
+    free_total, whole, largest : (nodes,) int64
+        Free milli-GPU, number of fully free devices, and freest device of each node.
+    changed_at, clock : (nodes,) int64, int
+        `clock` counts changes and `changed_at` holds its value at each node's last
+        one, so a cache that remembers `clock` finds what it must recompute.
+    allocated, free_open : int
+        Milli-GPU held, and free on nodes that take jobs.
+    busy_nodes, busy_gpus : int
+        Nodes with any job; devices with any use.
+    scattered : int
+        Fully free devices on open nodes that are not wholly free.
+    """
+
+    def __init__(
+        self, nodes: Sequence[Node], resources: Sequence[str] = ("gpu",)
+    ) -> None:
+        self.nodes = tuple(nodes)
+        self.counts_cpu = "cpu" in resources
+        self.counts_memory = "memory" in resources
+        self.num_gpus = np.array([node.num_gpus for node in nodes], dtype=np.int64)
+        device = np.arange(max(1, int(self.num_gpus.max(initial=0))))
+        self.exists: Bools = device < self.num_gpus[:, None]  # (nodes, gpus)
+        self.free: Ints = np.where(self.exists, WHOLE_GPU, 0).astype(np.int64)
+        self.rows: list[list[int]] = self.free.tolist()
+        self.free_cpu = np.array([node.cpu_milli for node in nodes], dtype=np.int64)
+        self.free_memory = np.array([node.memory_mib for node in nodes], dtype=np.int64)
+        self.free_total: Ints = self.free.sum(axis=1)
+        self.whole: Ints = self.num_gpus.copy()
+        self.largest: Ints = self.free.max(axis=1)
+        self.open: Bools = np.ones(len(nodes), dtype=bool)  # takes new jobs
+        self.all_open = True
+        self.clock = 1
+        self.changed_at: Ints = np.ones(len(nodes), dtype=np.int64)
+        self.allocated = 0
+        self.free_open = int(self.free_total.sum())
+        self.busy_nodes = 0
+        self.busy_gpus = 0
+        self.scattered = 0
+        self._residents = [0] * len(nodes)  # workers on each node
+        self.watchers: list[Callable[[int], None]] = []  # told each changed node
+        # single elements change far quicker through a memoryview than through NumPy
+        self._free, self._total = memoryview(self.free), memoryview(self.free_total)
+        self._whole, self._largest = memoryview(self.whole), memoryview(self.largest)
+        self._changed_at = memoryview(self.changed_at)
+        self._accessible: dict[str, Bools] = {}
+
+    def shift(self, request: Request, placement: Placement, sign: int) -> None:
+        """Take what one worker asks from where it is placed; sign -1 gives it back."""
+        node, gpus = placement
+        if gpus:
+            row, milli = self.rows[node], sign * request.gpu_milli
+            for gpu in gpus:
+                row[gpu] = self._free[node, gpu] = row[gpu] - milli
+            self._count_gpus(node, row, milli * len(gpus))
+        if self.counts_cpu:
+            self.free_cpu[node] -= sign * request.cpu_milli
+        if self.counts_memory:
+            self.free_memory[node] -= sign * request.memory_mib
+        residents = self._residents[node] = self._residents[node] + sign
+        if residents == (sign == 1):
+            self.busy_nodes += sign
+        self.clock = self._changed_at[node] = self.clock + 1
+        for watcher in self.watchers:
+            watcher(node)
+
+    def _count_gpus(self, node: int, row: list[int], taken: int) -> None:
+        """Count anew what is free on a node's devices."""
+        self._largest[node] = max(row)
+        self._total[node] -= taken
+        self.allocated += taken
+        is_open = self.all_open or self.open[node]
+        if is_open:
+            self.free_open -= taken
+        before, whole = self._whole[node], row.count(WHOLE_GPU)
+        if whole != before:
+            self._whole[node] = whole
+            self.busy_gpus += before - whole
+            if is_open:
+                num_gpus = self.nodes[node].num_gpus
+                self.scattered += whole % num_gpus - before % num_gpus
+
+    def set_open(self, node: int, is_open: bool) -> None:
+        """Let a node take new jobs, or stop it; what runs there is not touched."""
+        if bool(self.open[node]) == is_open:
+            return
+        self.open[node] = is_open
+        self.all_open = bool(self.open.all())
+        sign = 1 if is_open else -1
+        num_gpus = max(1, self.nodes[node].num_gpus)
+        self.free_open += sign * int(self.free_total[node])
+        self.scattered += sign * (int(self.whole[node]) % num_gpus)
+        self.clock += 1
+        self._changed_at[node] = self.clock
+        for watcher in self.watchers:
+            watcher(node)
+
+    @contextmanager
+    def trial(self) -> Iterator[Callable[[Request, Placement], None]]:
+        """Take for the length of a block only: what if this worker sat there?"""
+        taken: list[tuple[Request, Placement]] = []
+
+        def take(request: Request, placement: Placement) -> None:
+            self.shift(request, placement, 1)
+            taken.append((request, placement))
+
+        try:
+            yield take
+        finally:
+            for request, placement in reversed(taken):
+                self.shift(request, placement, -1)
+
+    @contextmanager
+    def closed(self, nodes: Iterable[int]) -> Iterator[None]:
+        """Keep open nodes out of every choice for the length of a block."""
+        closing = [node for node in nodes if self.open[node]]
+        for node in closing:
+            self.set_open(node, False)
+        try:
+            yield
+        finally:
+            for node in closing:
+                self.set_open(node, True)
+
+    def fits(self, request: Request, nodes: Nodes = slice(None)) -> Bools:
+        """Return which of the nodes have room for one worker now, (len(nodes),)."""
+        if request.num_gpus == 1:
+            fit = self.largest[nodes] >= request.gpu_milli
+        else:
+            fit = self.whole[nodes] >= request.num_gpus
+        if request.gpu_type:
+            fit &= self.accessible(request.gpu_type)[nodes]
+        if self.counts_cpu:
+            fit &= self.free_cpu[nodes] >= request.cpu_milli
+        if self.counts_memory:
+            fit &= self.free_memory[nodes] >= request.memory_mib
+        if not self.all_open:
+            fit &= self.open[nodes]
+        return fit
+
+    def accessible(self, gpu_type: str) -> Bools:
+        """Return which nodes have a GPU type that the constraint accepts, (nodes,)."""
+        if gpu_type not in self._accessible:
+            accepted = gpu_type.split("|") if gpu_type else None
+            self._accessible[gpu_type] = np.array(
+                [accepted is None or node.gpu_type in accepted for node in self.nodes],
+                dtype=bool,
+            )
+        return self._accessible[gpu_type]
+
+    def why_never(self, job: Job) -> str:
+        """Return why not even the empty cluster could start the job, or nothing."""
+        accessible = self.accessible(job.gpu_type)
+        if not accessible.any():
+            return f"no node has GPU type {job.gpu_type}"
+        room = self._empty_room(job)[accessible]
+        if room.sum() >= job.num_workers:
+            return ""
+        ask = f"{job.num_gpus} x {job.gpu_milli} milli-GPU"
+        if self.counts_cpu:
+            ask += f", {job.cpu_milli} milli-cores"
+        if self.counts_memory:
+            ask += f", {job.memory_mib} MiB"
+        if room.sum() == 0:
+            return f"no empty node can host {ask}"
+        return f"the empty cluster holds {room.sum()} of {job.num_workers} workers ({ask})"
+
+    def _empty_room(self, job: Job) -> Ints:
+        """Return how many of the job's workers each node holds when empty, (nodes,)."""
+        room = np.full(len(self.nodes), job.num_workers, dtype=np.int64)
+        if job.num_gpus:
+            per_device = WHOLE_GPU // job.gpu_milli
+            room = np.minimum(room, self.num_gpus // job.num_gpus * per_device)
+        if self.counts_cpu and job.cpu_milli:
+            cpu = np.array([node.cpu_milli for node in self.nodes])
+            room = np.minimum(room, cpu // job.cpu_milli)
+        if self.counts_memory and job.memory_mib:
+            memory = np.array([node.memory_mib for node in self.nodes])
+            room = np.minimum(room, memory // job.memory_mib)
+        return room

@@ -1,0 +1,96 @@
+"""The command line is the settings: one option for each field, help and unit included."""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from typing import Any, NoReturn, get_args, get_type_hints
+
+from model.config import Settings, flag
+from model.errors import UserError, suggestion
+
+
+DEFAULTS = Settings()
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are one line and suggest the nearest option."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise UserError instead of printing the usage and leaving."""
+        raise UserError(message)
+
+    def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
+        """Parse options spelled with - or _ alike.
+
+        Raises
+        ------
+        UserError
+            If an option is unknown or its value makes no sense.
+        """
+        known, unknown = self.parse_known_args([_dashed(word) for word in arguments])
+        if unknown:
+            options = [
+                name for action in self._actions for name in action.option_strings
+            ]
+            near = suggestion(unknown[0], options)
+            raise UserError(f"unknown argument {unknown[0]}{near}")
+        return known
+
+
+def _dashed(word: str) -> str:
+    """Return ``--num_node=8`` as ``--num-node=8``; values stay as they are."""
+    if not word.startswith("--"):
+        return word
+    name, equals, value = word.partition("=")
+    return name.replace("_", "-") + equals + value
+
+
+def add_settings(parser: Parser) -> None:
+    """Add an option for each field of `Settings`."""
+    for name, (kind, text) in described_fields().items():
+        default = getattr(DEFAULTS, name)
+        parser.add_argument(
+            flag(name),
+            dest=name,
+            type=_reader(kind),
+            default=default,
+            metavar=kind.__name__.upper(),
+            help=f"{text.replace('%', '%%')} (default: {default!s:.60})",
+        )
+
+
+def described_fields() -> dict[str, tuple[type, str]]:
+    """Return type and help text of each setting."""
+    hints = get_type_hints(Settings, include_extras=True)
+    described = {}
+    for field in fields(Settings):
+        kind, text = get_args(hints[field.name])
+        described[field.name] = (kind, text)
+    return described
+
+
+def _reader(kind: type) -> Callable[[str], Any]:
+    if kind is not bool:
+        return kind
+
+    def read(word: str) -> bool:
+        values = {"true": True, "1": True, "yes": True, "on": True}
+        values |= {"false": False, "0": False, "no": False, "off": False}
+        if word.lower() not in values:
+            raise argparse.ArgumentTypeError(f"{word!r} is neither True nor False")
+        return values[word.lower()]
+
+    return read
+
+
+def read_settings(options: argparse.Namespace) -> Settings:
+    """Return the settings among parsed options."""
+    names = [field.name for field in fields(Settings)]
+    return Settings(**{name: getattr(options, name) for name in names})
+
+
+def complain(error: UserError) -> int:
+    """Print a user's error as one line; return the exit code for it."""
+    sys.stderr.write(f"error: {' '.join(str(error).split())}\n")
+    return 2

@@ -1,0 +1,93 @@
+"""What a simulation returns, before anything is written."""
+
+from array import array
+from dataclasses import dataclass, fields
+from typing import NamedTuple
+
+import pandas as pd
+
+from model.job import Job, JobRecord, Placements
+
+
+class Move(NamedTuple):
+    """One migration, or one eviction (then *destination* is empty)."""
+
+    time: float  # s since the trace began
+    job_id: str
+    source: Placements
+    destination: Placements
+    reason: str
+    cost: float  # s without progress
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Everything that happened in one run.
+
+    Attributes
+    ----------
+    records : one per job of the trace, in the order of submission.
+    samples : one row per change of the cluster; `processes.monitor.COLUMNS`.
+    moves : in the order of time.
+    decision_seconds : wall-clock seconds of each scheduling decision.
+    wall_seconds : wall-clock seconds of the whole run.
+    interrupted : whether Ctrl-C ended it early.
+    """
+
+    records: list[JobRecord]
+    samples: pd.DataFrame
+    moves: list[Move]
+    decision_seconds: "array[float]"
+    wall_seconds: float
+    interrupted: bool = False
+
+    def jobs_frame(self) -> pd.DataFrame:
+        """Return one row per job: the trace's columns, then what became of it.
+
+        ``nodes`` has the node index of each worker, as ``3;5``; ``gpus`` the device
+        indices of each worker, as ``0+1;7``.
+        """
+        names = [field.name for field in fields(Job) if field.init]
+        columns: dict[str, list[object]] = {
+            name: [getattr(record.job, name) for record in self.records]
+            for name in names
+        }
+        for name in ("status", "reason", "start_time", "end_time"):
+            columns[name] = [getattr(record, name) for record in self.records]
+        columns["nodes"] = [nodes_text(record.placements) for record in self.records]
+        columns["gpus"] = [gpus_text(record.placements) for record in self.records]
+        for name in ("moves", "pending_seconds"):
+            columns[name] = [getattr(record, name) for record in self.records]
+        frame = pd.DataFrame(columns)
+        optional = ["deadline", "estimated_duration", "start_time", "end_time"]
+        return frame.astype(dict.fromkeys(optional, float))
+
+    def moves_frame(self) -> pd.DataFrame:
+        """Return one row per move; places as ``node:gpu+gpu`` of each worker."""
+        rows = [
+            move._replace(
+                source=places_text(move.source),  # type: ignore[arg-type]
+                destination=places_text(move.destination),  # type: ignore[arg-type]
+            )
+            for move in self.moves
+        ]
+        columns = ["time", "job_id", "from", "to", "reason", "cost"]
+        return pd.DataFrame(rows, columns=columns)
+
+
+def nodes_text(placements: Placements) -> str:
+    """Return the nodes of the workers: ``3;5``."""
+    return ";".join(str(placement.node) for placement in placements)
+
+
+def gpus_text(placements: Placements) -> str:
+    """Return the devices of the workers: ``0+1;7``."""
+    return ";".join("+".join(map(str, placement.gpus)) for placement in placements)
+
+
+def places_text(placements: Placements) -> str:
+    """Return where the workers are: ``3:0+1;5:7``."""
+    return ";".join(
+        f"{placement.node}:{'+'.join(map(str, placement.gpus))}"
+        for placement in placements
+    )

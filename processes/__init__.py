@@ -1,0 +1,1 @@
+"""Everything that happens over time: processes that yield SimPy events."""

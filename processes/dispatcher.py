@@ -1,0 +1,97 @@
+"""The dispatcher: one queue, and one scheduling pass per instant in which it matters."""
+
+from array import array
+from collections.abc import Callable, Generator
+from time import perf_counter
+from typing import Any
+
+from simpy import Environment, Event, Process
+
+from model.held import HeldJobs
+from model.job import Job, Placements
+from processes.instant import Bell
+from processes.progress import Progress
+from schedulers.base import Decision, Scheduler
+from schedulers.queue import PendingQueue
+
+
+class Dispatcher:
+    """Queues jobs and starts those that the scheduler decides to start.
+
+    Attributes
+    ----------
+    pending : the jobs that wait.
+    progress : how far each job has come that has arrived and not left, by its id.
+    sources : processes that may still change something; once none is alive and
+        nothing runs, what is pending can never start.
+    after_pass : called with the time after each scheduling pass.
+    after_leave : called with the number of jobs that have left, whenever one does.
+    decision_seconds : wall-clock seconds of each decision.
+    """
+
+    def __init__(
+        self,
+        env: Environment,
+        scheduler: Scheduler,
+        pending: PendingQueue,
+        held: HeldJobs,
+    ) -> None:
+        self.env = env
+        self.scheduler = scheduler
+        self.pending = pending
+        self.progress: dict[str, Progress] = {}
+        self.sources: list[Process] = []
+        self.after_pass: list[Callable[[float], None]] = []
+        self.after_leave: list[Callable[[int], None]] = []
+        self.decision_seconds = array("d")
+        self._held = held
+        self._placed: dict[str, Event] = {}  # of each pending job
+        self._left = 0
+        self._bell = Bell(env)
+
+    def enqueue(self, job: Job) -> Event:
+        """Queue a job; the event brings its placements, or None if it can never run."""
+        self.pending.add(job)
+        placed = self._placed[job.job_id] = Event(self.env)
+        self._bell.ring()
+        return placed
+
+    def wake(self) -> None:
+        """Ask for a scheduling pass at the end of this instant."""
+        self._bell.ring()
+
+    def leave(self, job: Job) -> None:
+        """Note that a job is done with, whatever became of it."""
+        self.pending.forget(job)
+        del self.progress[job.job_id]
+        self._left += 1
+        for tell in self.after_leave:
+            tell(self._left)
+
+    def dispatch(self) -> Generator[Event, Any, None]:
+        """Hold one pass in each instant in which a job came or GPUs were freed."""
+        pending = self.pending
+        while True:
+            yield self._bell
+            self._bell, now = Bell(self.env), self.env.now
+            while pending.entries and (decision := self._decide(now)) is not None:
+                yield self._start(*decision)
+            if pending.entries and not self._held and self._nothing_comes():
+                for job in list(pending):
+                    yield self._start(job, None)
+            for tell in self.after_pass:
+                tell(now)
+
+    def _decide(self, now: float) -> Decision | None:
+        began = perf_counter()
+        decision = self.scheduler.decide(self.pending, now)
+        self.decision_seconds.append(perf_counter() - began)
+        return decision
+
+    def _start(self, job: Job, placements: Placements | None) -> Event:
+        """Tell a job where to run; yield the event to let it take its GPUs first."""
+        self.pending.remove(job)
+        return self._placed.pop(job.job_id).succeed(placements)
+
+    def _nothing_comes(self) -> bool:
+        return not any(source.is_alive for source in self.sources)

@@ -1,0 +1,115 @@
+"""The monitor: what the cluster looked like, sampled whenever it changed."""
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from model.capacity import Capacity
+from model.fragmentation import Fragmentation
+from schedulers.queue import PendingQueue
+
+COLUMNS = (
+    "time",  # s; the other values hold from here to the next row's time
+    "capacity",  # milli-GPU allocated, or free on nodes that take jobs
+    "allocated",  # milli-GPU
+    "free",  # milli-GPU
+    "fragmented",  # milli-GPU, F_n(M) summed over the nodes
+    "stranded",  # milli-GPU free while the head waits though their sum would hold it
+    "blocked",  # 1 while that is so, else 0
+    "scattered",  # fully free GPUs on nodes that are not wholly free
+    "pending",  # jobs
+    "pending_milli",  # milli-GPU
+    "busy_nodes",  # nodes with any job
+    "busy_gpus",  # devices with any use
+)
+MAX_ROWS = 2**17  # 12 MiB
+BUFFER = 2**13  # raw rows kept as tuples before they become an array
+NO_HEAD = 2**62  # milli-GPU; what nobody asks for while nobody waits
+
+Table = NDArray[np.float64]  # (rows, columns)
+
+
+class Monitor:
+    """Keeps one row per change; when full, merges neighbours into time-weighted means.
+
+    Merging keeps every time integral, so means over the run stay exact however long
+    it is; only the resolution halves.
+    """
+
+    def __init__(
+        self,
+        pending: PendingQueue,
+        capacity: Capacity,
+        fragmentation: Fragmentation,
+        max_rows: int = MAX_ROWS,
+    ) -> None:
+        self._pending = pending
+        self._capacity = capacity
+        self._fragmentation = fragmentation
+        self._max_rows = max_rows
+        self._raw: list[tuple[float, ...]] = []
+        self._table: Table = np.empty((0, len(COLUMNS)))
+        self.sample(0.0)
+
+    def sample(self, now: float) -> None:
+        """Add a row for this moment; a second one in the same instant replaces it."""
+        raw, capacity, waiting = self._raw, self._capacity, self._pending.entries
+        if raw and raw[-1][0] == now:
+            raw.pop()
+        elif len(raw) == BUFFER:
+            self._flush()
+        raw.append(
+            (
+                now,
+                capacity.allocated,
+                capacity.free_open,
+                self._fragmentation.total,
+                waiting[0][-1].total_milli if waiting else NO_HEAD,
+                capacity.scattered,
+                len(waiting),
+                self._pending.milli,
+                capacity.busy_nodes,
+                capacity.busy_gpus,
+            )
+        )
+
+    def frame(self) -> pd.DataFrame:
+        """Return the samples, one row each, in order of time."""
+        table = np.concatenate([self._table, self._derive(self._raw)])
+        return pd.DataFrame(table, columns=list(COLUMNS))
+
+    def _flush(self) -> None:
+        """Turn all raw rows but the last into table rows; halve the table if full."""
+        table = np.concatenate([self._table, self._derive(self._raw[:-1])])
+        last = self._raw[-1]
+        self._raw[:] = [last]
+        while len(table) > self._max_rows:
+            table = _merge(table, last[0])
+        self._table = table
+
+    def _derive(self, raw: list[tuple[float, ...]]) -> Table:
+        """Return the rows of `COLUMNS` for raw ones."""
+        time, allocated, free, amount, head, *rest = np.array(raw, dtype=float).T
+        blocked = head <= free
+        fragmented = amount / self._fragmentation.weight
+        columns = (
+            [time, allocated + free, allocated, free, fragmented]
+            + [np.where(blocked, free, 0.0), blocked]
+            + rest
+        )
+        return np.column_stack(columns)
+
+
+def _merge(table: Table, end: float) -> Table:
+    """Replace each two rows by their mean over time; an odd last one stays.
+
+    >>> rows = np.array([[0.0, 4.0], [1.0, 8.0], [4.0, 5.0]])  # (time, value)
+    >>> _merge(rows, 6.0).tolist()  # (4 x 1 s + 8 x 3 s) / 4 s
+    [[0.0, 7.0], [4.0, 5.0]]
+    """
+    seconds = np.diff(table[:, 0], append=end)[:, None]
+    pairs = len(table) // 2 * 2
+    area = (table * seconds)[:pairs]
+    merged = (area[::2] + area[1::2]) / (seconds[:pairs:2] + seconds[1:pairs:2])
+    merged[:, 0] = table[:pairs:2, 0]
+    return np.concatenate([merged, table[pairs:]])

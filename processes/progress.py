@@ -1,0 +1,71 @@
+"""How far a job has come, and what may disturb it."""
+
+from typing import NamedTuple
+
+from simpy import Process
+
+from model.job import Job
+
+
+class Migrated(NamedTuple):
+    """Why a job is interrupted: its GPUs have moved, and it pauses for *cost* s."""
+
+    cost: float
+
+
+class Evicted(NamedTuple):
+    """Why a job is interrupted: it loses its GPUs, and *lost* s of work with them.
+
+    Once it runs again it first pauses for *cost* s.
+    """
+
+    cost: float
+    lost: float = 0.0
+
+
+class Paced(NamedTuple):
+    """Why a job is interrupted: from now on it works at *speed*, 0 < speed <= 1."""
+
+    speed: float
+
+
+class Progress:
+    """How much work is left, at what speed it goes, and what has been paid."""
+
+    __slots__ = ("evicted", "job", "moves", "pause", "process", "speed", "work")
+
+    def __init__(self, job: Job, process: Process) -> None:
+        self.job = job
+        self.process = process  # to interrupt the job
+        self.work = job.duration  # s of undisturbed work left
+        self.pause = 0.0  # s of migration or restart to sit out before working on
+        self.speed = 1.0
+        self.moves = 0
+        self.evicted = False
+
+    @property
+    def left(self) -> float:
+        """Seconds until the job is done if nothing happens."""
+        return self.pause + self.work / self.speed
+
+    @property
+    def expected_left(self) -> float:
+        """The same as a scheduler may believe: by the estimate, at full speed."""
+        return self.pause + max(0.0, self.job.estimate - (self.job.duration - self.work))
+
+    def advance(self, seconds: float) -> None:
+        """Account for undisturbed time: first the pause passes, then the work."""
+        paused = min(self.pause, seconds)
+        self.pause -= paused
+        self.work = max(0.0, self.work - (seconds - paused) * self.speed)
+
+    def disturb(self, cause: Migrated | Evicted | Paced) -> None:
+        """Account for what an interruption does."""
+        if isinstance(cause, Paced):
+            self.speed = cause.speed
+            return
+        self.moves += 1
+        self.pause += cause.cost
+        if isinstance(cause, Evicted):
+            self.work = min(self.job.duration, self.work + cause.lost)
+            self.evicted = True

@@ -1,0 +1,221 @@
+"""Wires the processes together, runs them, and returns what happened; writes nothing."""
+
+import gc
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from time import perf_counter
+
+from simpy import Event, Store
+
+from model.cluster import Cluster
+from model.config import Settings
+from model.fragmentation import Fragmentation, Target, target_workload
+from model.held import Held
+from model.job import REFUSED, UNFINISHED, Job, JobRecord
+from model.node import Node, NodeChange
+from model.result import Move, Result
+from model.streams import stream
+from processes.arrivals import arrive
+from processes.dispatcher import Dispatcher
+from processes.instant import Timeline
+from processes.interference import Interference
+from processes.job import run_job
+from processes.monitor import Monitor
+from processes.node import joins_later, operate, run_node
+from processes.progress import Evicted
+from schedulers.base import World
+from schedulers.disciplines import DISCIPLINES
+from schedulers.queue import PendingQueue
+from schedulers.registry import scheduler_class
+
+
+class Simulation:
+    """One run: build it, `run` it once.
+
+    Parameters
+    ----------
+    settings : `settings.scheduler` names one scheduler.
+    jobs : the trace, in any order.
+    nodes : the cluster.
+    changes : when nodes join, drain, leave and return.
+    target : FGD's target workload; by default the popular kinds of *jobs*.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        jobs: Sequence[Job],
+        nodes: Sequence[Node],
+        changes: Sequence[NodeChange] = (),
+        target: Target | None = None,
+    ) -> None:
+        self.began = perf_counter()
+        self.settings = settings
+        with rare_collection():
+            self._prepare(jobs, nodes, changes, target)
+
+    def _prepare(
+        self,
+        jobs: Sequence[Job],
+        nodes: Sequence[Node],
+        changes: Sequence[NodeChange],
+        target: Target | None,
+    ) -> None:
+        settings = self.settings
+        self.jobs = sorted(jobs, key=lambda job: job.submit_time)
+        self.env = Timeline()
+        self.cluster = Cluster(self.env, nodes, settings.resource_names)
+        self.records: list[JobRecord] = []
+        self.moves: list[Move] = []
+        accepted = self._refuse_hopeless()
+        self._build(accepted, target or self._target())
+        self._start_processes(accepted, changes)
+
+    def _target(self) -> Target:
+        return target_workload(self.jobs, self.settings.target_popularity)
+
+    def _refuse_hopeless(self) -> list[Job]:
+        """Record the jobs that no empty cluster could host; return the others."""
+        accepted = []
+        reasons: dict[object, str] = {}
+        for job in self.jobs:
+            kind = (job.request, job.num_workers)
+            if kind not in reasons:
+                reasons[kind] = self.cluster.capacity.why_never(job)
+            if reasons[kind]:
+                self.records.append(JobRecord(job, REFUSED, reasons[kind]))
+            else:
+                accepted.append(job)
+        return accepted
+
+    def _build(self, accepted: Sequence[Job], target: Target) -> None:
+        settings, capacity = self.settings, self.cluster.capacity
+        self.fragmentation = Fragmentation(capacity, target)
+        world = World(
+            capacity,
+            self.fragmentation,
+            self.cluster.held,
+            stream(settings.seed, "scheduler"),
+        )
+        scheduler = scheduler_class(settings.scheduler)(world, settings.queue)
+        pending = PendingQueue(DISCIPLINES[settings.queue].order)
+        self.dispatcher = Dispatcher(self.env, scheduler, pending, self.cluster.held)
+        self.monitor = Monitor(pending, capacity, self.fragmentation)
+        self.dispatcher.after_pass.append(self.monitor.sample)
+        if settings.interference:
+            interference = Interference(self.cluster, self.dispatcher)
+            self.cluster.watchers.append(interference.update)
+        self.finished = Event(self.env)
+        self.expected = len(accepted)
+        self.dispatcher.after_leave.append(self._finish_when_all_left)
+        if not accepted:
+            self.finished.succeed()
+
+    def _start_processes(
+        self, accepted: Iterable[Job], changes: Sequence[NodeChange]
+    ) -> None:
+        env, capacity = self.env, self.cluster.capacity
+        for node in joins_later(changes):
+            capacity.set_open(node, False)
+        mailboxes = [Store(env) for _ in capacity.nodes]
+        for node, orders in enumerate(mailboxes):
+            env.process(
+                run_node(
+                    node, orders, self.cluster, self.dispatcher.wake, self._evict
+                )
+            )
+        env.process(self.dispatcher.dispatch())
+        self.dispatcher.sources = [
+            env.process(operate(env, changes, mailboxes)),
+            env.process(arrive(env, accepted, self._submit)),
+        ]
+
+    def _evict(self, held: Held, reason: str) -> None:
+        """Send a running job back to the queue, at the price of a migration."""
+        job, placements, _ = held
+        cost = self.settings.cost_of_move(job.num_gpus * job.num_workers)
+        now = self.env.now
+        self.moves.append(Move(now, job.job_id, placements, (), reason, cost))
+        self.dispatcher.progress[job.job_id].process.interrupt(Evicted(cost))
+
+    def _submit(self, job: Job) -> None:
+        life = run_job(self.env, job, self.cluster, self.dispatcher, self.records)
+        self.env.process(life)
+
+    def _finish_when_all_left(self, left: int) -> None:
+        if left == self.expected:
+            self.finished.succeed()
+
+    def run(
+        self,
+        progress: Callable[[int], None] | None = None,
+        check: Callable[[Event], None] | None = None,
+    ) -> Result:
+        """Run until all jobs have left; Ctrl-C ends it early and keeps what is done.
+
+        Parameters
+        ----------
+        progress : called with the number of jobs that have left, at each one.
+        check : called with each event, once processed.
+        """
+        if progress:
+            self.dispatcher.after_leave.append(progress)
+        interrupted = False
+        try:
+            with rare_collection():
+                self.env.run_until(self.finished, check)
+        except KeyboardInterrupt:
+            interrupted = True
+        self.monitor.sample(self.env.now)
+        return Result(
+            self._all_records(),
+            self.monitor.frame(),
+            self.moves,
+            self.dispatcher.decision_seconds,
+            perf_counter() - self.began,
+            interrupted,
+        )
+
+    def _all_records(self) -> list[JobRecord]:
+        """Return one record per job in the order of submission."""
+        by_id = {record.job.job_id: record for record in self.records}
+        cut = "the simulation was interrupted"
+        return [
+            by_id.get(job.job_id) or JobRecord(job, UNFINISHED, cut)
+            for job in self.jobs
+        ]
+
+
+@contextmanager
+def rare_collection() -> Iterator[None]:
+    """Let the cyclic garbage collector run rarely: events form no cycles."""
+    before = gc.get_threshold()
+    gc.set_threshold(50_000, 20, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+def simulate(
+    settings: Settings,
+    jobs: Sequence[Job],
+    nodes: Sequence[Node] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Result:
+    """Run one simulation and return what happened.
+
+    Parameters
+    ----------
+    settings : one scheduler, and how the world behaves.
+    jobs : the trace.
+    nodes : the cluster; by default the one that *settings* describe.
+    progress : called with the number of jobs that have left, at each one.
+
+    Raises
+    ------
+    UserError
+        If the scheduler is unknown.
+    """
+    nodes = settings.uniform_cluster() if nodes is None else nodes
+    return Simulation(settings, jobs, nodes).run(progress)

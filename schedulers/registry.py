@@ -1,0 +1,36 @@
+"""Every scheduler by name. To add one, write its file and name it here."""
+
+from model.errors import UserError, suggestion
+from schedulers.base import Scheduler
+from schedulers.best_fit import BestFit
+from schedulers.fgd import FGD
+from schedulers.first_fit import FirstFit
+from schedulers.random_fit import RandomFit
+from schedulers.worst_fit import WorstFit
+
+SCHEDULERS: tuple[type[Scheduler], ...] = (FGD, BestFit, FirstFit, WorstFit, RandomFit)
+
+
+def scheduler_class(name: str) -> type[Scheduler]:
+    """Return the scheduler of that name; case, ``-`` and ``_`` do not matter.
+
+    Raises
+    ------
+    UserError
+        If there is none; names the nearest and lists all.
+
+    Examples
+    --------
+    >>> scheduler_class("best-fit").name
+    'BestFit'
+    """
+    by_name = {_plain(known.name): known for known in SCHEDULERS}
+    if _plain(name) in by_name:
+        return by_name[_plain(name)]
+    names = [known.name for known in SCHEDULERS]
+    near = suggestion(_plain(name), names)
+    raise UserError(f"no scheduler {name!r}{near}; there are {', '.join(names)}")
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("-", "").replace("_", "")
