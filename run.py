@@ -1,12 +1,13 @@
 """Defrag: what fragmentation costs a GPU cluster, and which scheduler gives it back.
 
-    python run.py                                   three schedulers, one table, one figure
-    python run.py --num-node 64 --interarrival-time 8 --scheduler FGD
-    python run.py --trace jobs.csv --node-list nodes.csv --resources gpu,cpu,memory
+python run.py                                   three schedulers, one table, one figure
+python run.py --num-node 64 --interarrival-time 8 --scheduler FGD
+python run.py --trace jobs.csv --node-list nodes.csv --resources gpu,cpu,memory
 """
 
 import argparse
 import hashlib
+import os
 import platform
 import resource
 import sys
@@ -43,6 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return simulate(read_settings(options), options)
     except UserError as error:
         return complain(error)
+    except BrokenPipeError:  # the reader of our output has left, as `| head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
 
 
 def make_parser() -> Parser:
@@ -55,7 +59,9 @@ def make_parser() -> Parser:
     )
     add_settings(parser)
     parser.add_argument("--out", type=Path, default=Path("runs"), help="output folder")
-    parser.add_argument("--name", default="", help="run folder in it (default: derived)")
+    parser.add_argument(
+        "--name", default="", help="run folder in it (default: derived)"
+    )
     return parser
 
 
@@ -75,7 +81,7 @@ def simulate(settings: Settings, options: argparse.Namespace) -> int:
         runs.append(run)
         if run.summary["interrupted"]:
             break
-    report(runs, workload)
+    report(runs, workload, options.out / (options.name or runs[0].path.name))
     return 130 if runs[-1].summary["interrupted"] else 0
 
 
@@ -92,9 +98,7 @@ def run_name(settings: Settings, name: str, schedulers: int) -> str:
 
 def run_one(settings: Settings, workload: Workload, path: Path) -> Run:
     """Simulate one scheduler under a progress bar and write its run folder."""
-    simulation = Simulation(
-        settings, workload.jobs, workload.nodes, workload.changes
-    )
+    simulation = Simulation(settings, workload.jobs, workload.nodes, workload.changes)
     with tqdm(
         total=simulation.expected, desc=settings.scheduler, unit="job", disable=None
     ) as bar:
@@ -137,8 +141,8 @@ def timing(result: Result) -> dict[str, float]:
     }
 
 
-def report(runs: Sequence[Run], workload: Workload) -> None:
-    """Print the table and draw the overview of what was run."""
+def report(runs: Sequence[Run], workload: Workload, stem: Path) -> None:
+    """Print the table and draw the overview of what was run beside *stem*."""
     first = runs[0]
     summary, total = first.summary, first.config["capacity"]["gpu_milli"] // 1000
     sys.stdout.write(
@@ -151,7 +155,7 @@ def report(runs: Sequence[Run], workload: Workload) -> None:
     for run in runs:
         sys.stdout.write(f"results: {run.path}\n")
     if summary["finished"]:
-        picture = first.path.parent / f"{first.path.name}-overview.png"
+        picture = stem.with_name(f"{stem.name}-overview.png")
         save_figure(draw_overview(runs), picture)
         sys.stdout.write(f"figure:  {picture}\n")
 

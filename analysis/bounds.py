@@ -69,9 +69,7 @@ def pooled_start_times(
     )
     for submit, seconds, asks in jobs:
         now = max(now, submit)
-        while running and (
-            running[0][0] <= now or any(map(int.__gt__, asks, free))
-        ):
+        while running and (running[0][0] <= now or any(map(int.__gt__, asks, free))):
             end, held = heapq.heappop(running)
             now = max(now, end)
             free = list(map(int.__add__, free, held))
@@ -101,7 +99,8 @@ def pooled_delays(jobs: pd.DataFrame, capacity: dict[str, int]) -> Floats:
         np.column_stack(demand),
         list(capacity.values()),
     )
-    return starts - asked["submit_time"].to_numpy(float)
+    delays: Floats = starts - asked["submit_time"].to_numpy(float)
+    return delays
 
 
 def gap_closed(delay: float, delay_fgd: float, delay_pooled: float) -> float:

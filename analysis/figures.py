@@ -1,11 +1,12 @@
 """One function per figure: takes axes and runs, returns the axes.
 
-    python -m analysis.figures RUN_DIR... --out FILE    draws the overview of some runs
+python -m analysis.figures RUN_DIR... --out FILE    draws the overview of some runs
 """
 
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -33,7 +34,7 @@ COLOURS = {
 BOUND = "#444444"
 HOUR = 3600.0  # s
 POINTS = 600  # over time; more cannot be told apart
-STYLE = {
+STYLE: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
@@ -72,11 +73,11 @@ def draw_delay_cdf(axes: Axes, runs: Sequence[Run]) -> Axes:
     axes.set_xlim(left=0)
     axes.set(xlabel="queueing delay (s)", ylabel="share of jobs", ylim=(0, 1))
     axes.set_title("Who waits how long")
-    axes.legend(loc="upper left")
+    axes.legend(loc="center left", bbox_to_anchor=(0, 0.85))
     return axes
 
 
-def _draw_cdf(axes: Axes, values: NDArray[np.float64], **line: str) -> None:
+def _draw_cdf(axes: Axes, values: NDArray[np.float64], **line: Any) -> None:
     values = np.sort(values)
     axes.step(values, np.arange(1, len(values) + 1) / len(values), where="post", **line)
 
@@ -87,6 +88,8 @@ def draw_over_time(
     """Draw a column of cluster.csv over time, as means of equal stretches of time."""
     for run in runs:
         window = load_window(run.cluster, measured_jobs(run))
+        if window.empty:
+            continue
         time = window["time"].to_numpy(float)
         edges = np.linspace(time[0], time[-1] + window["seconds"].iloc[-1], POINTS + 1)
         area = np.concatenate([[0.0], (window[column] * window["seconds"]).cumsum()])
@@ -137,10 +140,13 @@ def draw_overview(runs: Sequence[Run]) -> Figure:
         axes[1, 0].set_title("How full the cluster is")
         axes[1, 0].set_ylim(0, 100)
         draw_over_time(axes[1, 1], runs, "stranded", 1e-3, "stranded GPUs")
-        axes[1, 1].set_title("Free GPUs beside a head of queue that would fit into them")
+        axes[1, 1].set_title(
+            "Free GPUs beside a head of queue that would fit into them"
+        )
         settings = runs[0].config["settings"]
         figure.suptitle(
-            f"{runs[0].config['trace']}, {total // 1000} GPUs, {settings['queue']} queue, "
+            f"{runs[0].config['trace']}, {total // 1000} GPUs, "
+            f"{settings['queue']} queue, "
             f"offered load {runs[0].config['offered_load']:.2f}"
         )
     return figure

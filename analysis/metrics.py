@@ -2,7 +2,8 @@
 
 Means over jobs leave out the warm-up: the first part of the jobs that were not
 refused, in the order of submission. Means over time are taken while the load lasts:
-from the first measured job's submission to the last submission.
+from the first measured job's submission to the last submission (over the whole run if
+those are one instant).
 """
 
 from typing import Any
@@ -89,10 +90,10 @@ def makespan_measures(jobs: pd.DataFrame) -> dict[str, float]:
 
 
 def load_window(cluster: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
-    """Return the samples while the load lasts, with ``seconds`` for which each holds."""
-    if measured.empty:
-        return with_seconds(cluster)
+    """Return the samples while the load lasts, with the seconds each holds."""
     submits = measured["submit_time"]
+    if measured.empty or submits.min() == submits.max():
+        return with_seconds(cluster)
     return with_seconds(cluster, float(submits.min()), float(submits.max()))
 
 

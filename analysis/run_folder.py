@@ -13,6 +13,8 @@ from model.errors import UserError
 from model.result import Result
 
 TEXT_COLUMNS = ("job_id", "gpu_type", "user", "job_class", "nodes", "gpus", "reason")
+# pandas 3 reads floats exactly by default and deprecates asking for it
+EXACT: Any = {} if pd.__version__ >= "3" else {"float_precision": "round_trip"}
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,9 @@ def read_run(path: str | Path) -> Run:
             pd.read_csv(
                 folder / f"{name}.csv",
                 dtype=dict.fromkeys(TEXT_COLUMNS, str),
-                float_precision="round_trip",
+                keep_default_na=False,  # a user may be called NA
+                na_values=[""],
+                **EXACT,
             )
             for name in ("jobs", "cluster", "moves")
         )

@@ -21,7 +21,7 @@ def compare_runs(
         "scheduler", "mean delay s", "p99 delay s", "mean JCT s", "allocated",
         "fragmented", "stranded", "moves", "gap closed", "jobs/s",
     )  # fmt: skip
-    rows = [heads]
+    rows: list[tuple[str, ...]] = [heads]
     pooled = summaries[0]["pooled_mean_queueing_delay"]
     reference = [
         summary["mean_queueing_delay"]
@@ -45,8 +45,8 @@ def compare_runs(
                 _number(timing["jobs_per_second"]),
             )
         )
-    rows.append(("pooled bound", _number(pooled), *["-"] * (len(heads) - 2)))
-    rows[-1] = (*rows[-1][:8], "1.000", "-")
+    blank = ["-"] * (len(heads) - 4)
+    rows.append(("pooled bound", _number(pooled), *blank, "1.000", "-"))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(

@@ -22,7 +22,7 @@ def draw_arrivals(num_jobs: int, mean: float, pattern: str, seed: int) -> Floats
     Examples
     --------
     >>> draw_arrivals(4, 8.0, "poisson", seed=0).tolist()
-    [0.0, 2.336, 11.31, 11.745]
+    [0.0, 0.92, 10.344, 27.653]
     """
     rng = stream(seed, "arrivals")
     if pattern == "poisson":
@@ -50,4 +50,5 @@ def _modulated(
         shape = pai.HOUR_CV**-2
         rate = rate * rng.gamma(shape, 1 / shape, hours)
     area = np.concatenate([[0.0], rate.cumsum() * HOUR / mean])
-    return np.interp(work, area, np.arange(hours + 1) * HOUR)
+    times: Floats = np.interp(work, area, np.arange(hours + 1) * HOUR)
+    return times

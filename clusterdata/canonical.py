@@ -89,7 +89,8 @@ def check_ids(table: Table, column: str) -> None:
 
 
 def check_gpus(
-    table: Table, gpus: "np.ndarray[tuple[int], np.dtype[np.int64]]",
+    table: Table,
+    gpus: "np.ndarray[tuple[int], np.dtype[np.int64]]",
     milli: "np.ndarray[tuple[int], np.dtype[np.int64]]",
 ) -> None:
     """Raise TraceError if a number of devices and a share contradict each other."""
@@ -111,9 +112,7 @@ def _optional(table: Table, name: str) -> list[float | None]:
 def jobs_frame(jobs: Sequence[Job]) -> pd.DataFrame:
     """Return the jobs as a canonical table, one row each, in their order."""
     names = (*REQUIRED, *OPTIONAL)
-    return pd.DataFrame(
-        {name: [getattr(job, name) for job in jobs] for name in names}
-    )
+    return pd.DataFrame({name: [getattr(job, name) for job in jobs] for name in names})
 
 
 def write_canonical(jobs: Sequence[Job], path: str | Path) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from clusterdata import pai
 from clusterdata.arrivals import draw_arrivals
 from clusterdata.canonical import write_canonical
-from model.config import Settings
+from model.config import GPU_TYPES, Settings
 from model.errors import UserError
 from model.job import WHOLE_GPU, Job
 from model.streams import stream
@@ -57,7 +57,10 @@ class Mix:
             ]
         )
         self.seconds: Floats = np.array(
-            [pai.mean_duration(pai.size_class(milli), low, high) for milli in self.milli]
+            [
+                pai.mean_duration(pai.size_class(milli), low, high)
+                for milli in self.milli
+            ]
         )
 
     def gpu_seconds(self) -> float:
@@ -103,9 +106,7 @@ def generate(settings: Settings) -> list[Job]:
     if settings.load_factor is not None:
         wanted = settings.load_factor * pai.INTERARRIVAL * pai.REFERENCE_GPUS
         scale = wanted / (mix.gpu_seconds() * _mean_workers(settings))
-    durations = np.round(
-        scale * _draw_durations(milli, settings.duration_bounds, seed)
-    )
+    durations = np.round(scale * _draw_durations(milli, settings.duration_bounds, seed))
     arrivals = draw_arrivals(
         num_jobs,
         settings.interarrival_time or pai.INTERARRIVAL,
@@ -121,7 +122,9 @@ def generate(settings: Settings) -> list[Job]:
         np.maximum(1, milli // WHOLE_GPU).tolist(),
         np.minimum(WHOLE_GPU, milli).tolist(),
         cpu.tolist(),
-        np.maximum(1024, np.round(cpu / 1000 * pai.MEMORY_PER_CORE)).astype(int).tolist(),
+        np.maximum(1024, np.round(cpu / 1000 * pai.MEMORY_PER_CORE))
+        .astype(int)
+        .tolist(),
         types,
         workers.tolist(),
         _draw_users(num_jobs, seed),
@@ -186,8 +189,8 @@ def _draw_types(
 ) -> list[str]:
     if not settings.gpu_types:
         return [""] * num_jobs
-    chances = _normal(np.array([*pai.GPU_TYPES.values()]))
-    types: list[str] = rng.choice([*pai.GPU_TYPES], num_jobs, p=chances).tolist()
+    chances = _normal(np.array([*GPU_TYPES.values()]))
+    types: list[str] = rng.choice([*GPU_TYPES], num_jobs, p=chances).tolist()
     return types
 
 

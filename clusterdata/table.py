@@ -68,9 +68,7 @@ class Table:
         """Return the number of rows."""
         return len(self.frame)
 
-    def check_columns(
-        self, required: Sequence[str], optional: Sequence[str]
-    ) -> None:
+    def check_columns(self, required: Sequence[str], optional: Sequence[str]) -> None:
         """Raise TraceError if a required column is missing or one is unknown."""
         known = [*required, *optional]
         unknown = [name for name in self.columns if name not in known]
@@ -129,7 +127,7 @@ class Table:
             if high < math.inf:
                 rule += f" and at most {high:g}"
             raise self.error(row, name, rule)
-        return values
+        return np.asarray(values, dtype=float)
 
     def integers(
         self,

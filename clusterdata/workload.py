@@ -89,7 +89,9 @@ def read_trace(path: str | Path) -> list[Job]:
     """Return the jobs of a trace file, ours or openb's, in the order of the file."""
     table = Table(path)
     theirs = set(openb.REQUIRED) - set(canonical.REQUIRED)
-    if len(theirs & set(table.columns)) > len(set(table.columns) & {"job_id", "num_gpus"}):
+    if len(theirs & set(table.columns)) > len(
+        set(table.columns) & {"job_id", "num_gpus"}
+    ):
         return openb.read_openb_pods(table)
     return canonical.read_canonical(table)
 
@@ -98,7 +100,9 @@ def _adapt(jobs: list[Job], settings: Settings, notes: list[str]) -> list[Job]:
     """Sort by time, keep the first `num_jobs`, redraw arrivals if asked."""
     times = [job.submit_time for job in jobs]
     if times != sorted(times):
-        notes.append(f"{settings.trace}: submit times are out of order; jobs are sorted")
+        notes.append(
+            f"{settings.trace}: submit times are out of order; jobs are sorted"
+        )
         jobs = sorted(jobs, key=lambda job: job.submit_time)
     if settings.num_jobs > len(jobs):
         raise TraceError(

@@ -74,9 +74,9 @@ class Capacity:
         self._residents = [0] * len(nodes)  # workers on each node
         self.watchers: list[Callable[[int], None]] = []  # told each changed node
         # single elements change far quicker through a memoryview than through NumPy
-        self._free, self._total = memoryview(self.free), memoryview(self.free_total)
-        self._whole, self._largest = memoryview(self.whole), memoryview(self.largest)
-        self._changed_at = memoryview(self.changed_at)
+        self._free, self._total = _view(self.free), _view(self.free_total)
+        self._whole, self._largest = _view(self.whole), _view(self.largest)
+        self._changed_at = _view(self.changed_at)
         self._accessible: dict[str, Bools] = {}
 
     def shift(self, request: Request, placement: Placement, sign: int) -> None:
@@ -131,7 +131,7 @@ class Capacity:
 
     @contextmanager
     def trial(self) -> Iterator[Callable[[Request, Placement], None]]:
-        """Take for the length of a block only: what if this worker sat there?"""
+        """Take for the length of a block only: what if it sat there."""
         taken: list[tuple[Request, Placement]] = []
 
         def take(request: Request, placement: Placement) -> None:
@@ -197,7 +197,9 @@ class Capacity:
             ask += f", {job.memory_mib} MiB"
         if room.sum() == 0:
             return f"no empty node can host {ask}"
-        return f"the empty cluster holds {room.sum()} of {job.num_workers} workers ({ask})"
+        return (
+            f"the empty cluster holds {room.sum()} of {job.num_workers} workers ({ask})"
+        )
 
     def _empty_room(self, job: Job) -> Ints:
         """Return how many of the job's workers each node holds when empty, (nodes,)."""
@@ -212,3 +214,8 @@ class Capacity:
             memory = np.array([node.memory_mib for node in self.nodes])
             room = np.minimum(room, memory // job.memory_mib)
         return room
+
+
+def _view(array: Ints) -> Any:
+    """Return the array's memory, whose elements are plain integers."""
+    return memoryview(array)  # type: ignore[arg-type]  # arrays are buffers

@@ -92,9 +92,7 @@ class Cluster:
         """Return a context manager that holds one placement for each worker."""
         return Hold(self, Held(job, placements, expected_end))
 
-    def migrate(
-        self, job_id: str, placements: Placements, expected_end: float
-    ) -> None:
+    def migrate(self, job_id: str, placements: Placements, expected_end: float) -> None:
         """Move a running job: give its source back and take the destination at once.
 
         Raises

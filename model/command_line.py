@@ -1,4 +1,4 @@
-"""The command line is the settings: one option for each field, help and unit included."""
+"""The command line is the settings: one option for each field."""
 
 import argparse
 import sys
@@ -8,7 +8,6 @@ from typing import Any, NoReturn, get_args, get_type_hints
 
 from model.config import Settings, flag
 from model.errors import UserError, suggestion
-
 
 DEFAULTS = Settings()
 

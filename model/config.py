@@ -1,6 +1,7 @@
-"""All settings of a simulation: one frozen dataclass, which is also the command line."""
+"""All settings of a simulation in one frozen dataclass, also the command line."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
@@ -10,6 +11,8 @@ from model.node import Node, uniform_nodes
 
 FEATURES = 7  # numbers that DRR observes of each GPU
 WIDE = 8  # GPUs beyond which a migration costs more
+# PAI's GPU types and how many of its jobs ask for each
+GPU_TYPES = {"MISC": 0.57, "T4": 0.36, "P100": 0.05, "V100": 0.02}
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +167,16 @@ class Settings:
         return (numbers[0], numbers[-1])
 
     def uniform_cluster(self) -> tuple[Node, ...]:
-        """Return the nodes that --num-node and --gpus-per-node describe."""
+        """Return the nodes that --num-node and --gpus-per-node describe.
+
+        With --gpu-types, types are dealt out as evenly as jobs ask for them.
+        """
         return uniform_nodes(
-            self.num_node, self.gpus_per_node, self.cpu_per_node, self.memory_per_node
+            self.num_node,
+            self.gpus_per_node,
+            self.cpu_per_node,
+            self.memory_per_node,
+            deal(GPU_TYPES, self.num_node) if self.gpu_types else ("",),
         )
 
     def check_cluster(self, nodes: tuple[Node, ...]) -> None:
@@ -215,6 +225,21 @@ RANGES: tuple[tuple[str, float, float], ...] = (
     ("beta0", 0, math.inf),
     ("use_advantage_adjustment", 0, math.inf),
 )
+
+
+def deal(shares: Mapping[str, float], number: int) -> list[str]:
+    """Return *number* names in proportion to their shares, the rarest evenly spread.
+
+    >>> deal({"a": 0.7, "b": 0.3}, 5)
+    ['a', 'b', 'a', 'a', 'a']
+    """
+    dealt: list[str] = []
+    for place in range(1, number + 1):
+        owed = {
+            name: share * place - dealt.count(name) for name, share in shares.items()
+        }
+        dealt.append(max(owed, key=owed.__getitem__))
+    return dealt
 
 
 def flag(name: str) -> str:

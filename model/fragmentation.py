@@ -136,7 +136,8 @@ class Fragmentation:
         if not self.levels:
             return first
         left = self.capacity.free_cpu[nodes] - cpu_milli
-        return first + np.searchsorted(self.levels, left, side="right")
+        profiles: Ints = first + np.searchsorted(self.levels, left, side="right")
+        return profiles
 
     def amounts(self, nodes: Ints, profile: Ints | None = None) -> Ints:
         """Return weight x F_n of nodes, under another profile if given, (nodes,)."""
@@ -144,8 +145,9 @@ class Fragmentation:
             profile = self.profiles(nodes)
         free, whole = self.capacity.free[nodes], self.capacity.whole[nodes]
         part = free + (profile * self.partly.shape[1])[:, None]  # (nodes, gpus)
-        amounts: Ints = np.add.reduce(self.partly.take(part), axis=1)
-        return amounts + self.wholly.take(whole + profile * self.wholly.shape[1])
+        amounts: Ints = self.wholly.take(whole + profile * self.wholly.shape[1])
+        amounts += np.add.reduce(self.partly.take(part), axis=1)
+        return amounts
 
     def ratio(self) -> float:
         """Return F / free milli-GPU of the whole cluster; 0 if nothing is free."""

@@ -12,7 +12,7 @@ WHOLE_GPU = 1000  # milli-GPU of one device
 
 
 class Request(NamedTuple):
-    """What each worker of a job asks of one node; jobs with equal requests are one kind.
+    """What each worker of a job asks of one node.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The dispatcher: one queue, and one scheduling pass per instant in which it matters."""
+"""The dispatcher: one queue, one scheduling pass per instant in which it matters."""
 
 from array import array
 from collections.abc import Callable, Generator
@@ -10,8 +10,9 @@ from simpy import Environment, Event, Process
 from model.held import HeldJobs
 from model.job import Job, Placements
 from processes.instant import Bell
-from processes.progress import Progress
-from schedulers.base import Decision, Scheduler
+from processes.progress import Disturbance, Evicted, Progress
+from schedulers.base import Scheduler
+from schedulers.decision import Decision
 from schedulers.queue import PendingQueue
 
 
@@ -42,7 +43,7 @@ class Dispatcher:
         self.progress: dict[str, Progress] = {}
         self.sources: list[Process] = []
         self.after_pass: list[Callable[[float], None]] = []
-        self.after_leave: list[Callable[[int], None]] = []
+        self.after_leave: list[Callable[[int], object]] = []
         self.decision_seconds = array("d")
         self._held = held
         self._placed: dict[str, Event] = {}  # of each pending job
@@ -59,6 +60,13 @@ class Dispatcher:
     def wake(self) -> None:
         """Ask for a scheduling pass at the end of this instant."""
         self._bell.ring()
+
+    def disturb(self, job_id: str, cause: Disturbance) -> None:
+        """Interrupt a running job; one that is being evicted is beyond all else."""
+        progress = self.progress[job_id]
+        if not progress.evicted:
+            progress.evicted = isinstance(cause, Evicted)
+            progress.process.interrupt(cause)
 
     def leave(self, job: Job) -> None:
         """Note that a job is done with, whatever became of it."""

@@ -10,9 +10,10 @@ SimPy runs events of equal time by priority, then in the order of their creation
 
 from collections.abc import Callable
 from heapq import heappop, heappush
+from typing import Any, cast
 
 from simpy import Environment, Event
-from simpy.events import PENDING
+from simpy.events import PENDING, EventPriority
 
 DISTURBANCE, ARRIVAL, PASS = 2, 3, 4
 
@@ -27,7 +28,8 @@ class Timeline(Environment):
     def schedule_at(self, event: Event, time: float, priority: int) -> None:
         """Let a triggered event happen at exactly *time*, s; not before now."""
         time = time if time > self._now else self._now
-        heappush(self._queue, (time, priority, next(self._eid), event))
+        entry: Any = (time, priority, next(self._eid), event)
+        heappush(self._queue, entry)
 
     def run_until(
         self, last: Event, check: Callable[[Event], None] | None = None
@@ -49,7 +51,8 @@ class Timeline(Environment):
             if not queue:
                 raise RuntimeError(f"no event is left at {self._now} s, but {last}")
             self._now, _, _, event = heappop(queue)
-            callbacks, event.callbacks = event.callbacks, None
+            callbacks: Any = event.callbacks
+            event.callbacks = None  # type: ignore[assignment]  # as SimPy does
             for callback in callbacks:
                 callback(event)
             if not event._ok and not hasattr(event, "_defused"):
@@ -77,4 +80,4 @@ class Bell(Event):
         if self._value is PENDING:
             self._ok = True
             self._value = None
-            self.env.schedule(self, PASS)
+            self.env.schedule(self, cast(EventPriority, PASS))

@@ -43,7 +43,7 @@ class Interference:
         if progress.process is self._dispatcher.env.active_process:
             progress.speed = speed  # it is just starting
         else:
-            progress.process.interrupt(Paced(speed))
+            self._dispatcher.disturb(held.job.job_id, Paced(speed))
 
     def _speed(self, held: Held) -> float:
         """Return the speed of the slowest of the job's workers."""
@@ -51,5 +51,7 @@ class Interference:
         if not 0 < own < WHOLE_GPU:
             return 1.0
         rows = self._cluster.capacity.rows
-        others = [WHOLE_GPU - own - rows[node][gpus[0]] for node, gpus in held.placements]
+        others = [
+            WHOLE_GPU - own - rows[node][gpus[0]] for node, gpus in held.placements
+        ]
         return min(shared_speed(own / WHOLE_GPU, other / WHOLE_GPU) for other in others)

@@ -8,7 +8,7 @@ from simpy import Environment, Event, Interrupt, Process
 from model.cluster import Cluster
 from model.job import FINISHED, UNFINISHED, Job, JobRecord, Placements
 from processes.dispatcher import Dispatcher
-from processes.progress import Progress
+from processes.progress import Disturbance, Progress
 
 
 def run_job(
@@ -47,7 +47,7 @@ def run_job(
                     break
                 except Interrupt as interrupt:
                     progress.advance(env.now - resumed)
-                    progress.disturb(interrupt.cause)
+                    progress.disturb(cast(Disturbance, interrupt.cause))
         placements = hold.placements
         dispatcher.wake()
     done = placements is not None
@@ -64,4 +64,3 @@ def run_job(
         )
     )
     dispatcher.leave(job)
-

@@ -92,12 +92,9 @@ class Monitor:
         time, allocated, free, amount, head, *rest = np.array(raw, dtype=float).T
         blocked = head <= free
         fragmented = amount / self._fragmentation.weight
-        columns = (
-            [time, allocated + free, allocated, free, fragmented]
-            + [np.where(blocked, free, 0.0), blocked]
-            + rest
-        )
-        return np.column_stack(columns)
+        stranded = np.where(blocked, free, 0.0)
+        derived = [time, allocated + free, allocated, free, fragmented, stranded]
+        return np.column_stack([*derived, blocked, *rest])
 
 
 def _merge(table: Table, end: float) -> Table:

@@ -29,6 +29,9 @@ class Paced(NamedTuple):
     speed: float
 
 
+Disturbance = Migrated | Evicted | Paced
+
+
 class Progress:
     """How much work is left, at what speed it goes, and what has been paid."""
 
@@ -51,7 +54,9 @@ class Progress:
     @property
     def expected_left(self) -> float:
         """The same as a scheduler may believe: by the estimate, at full speed."""
-        return self.pause + max(0.0, self.job.estimate - (self.job.duration - self.work))
+        return self.pause + max(
+            0.0, self.job.estimate - (self.job.duration - self.work)
+        )
 
     def advance(self, seconds: float) -> None:
         """Account for undisturbed time: first the pause passes, then the work."""
@@ -59,7 +64,7 @@ class Progress:
         self.pause -= paused
         self.work = max(0.0, self.work - (seconds - paused) * self.speed)
 
-    def disturb(self, cause: Migrated | Evicted | Paced) -> None:
+    def disturb(self, cause: Disturbance) -> None:
         """Account for what an interruption does."""
         if isinstance(cause, Paced):
             self.speed = cause.speed

@@ -1,4 +1,4 @@
-"""Wires the processes together, runs them, and returns what happened; writes nothing."""
+"""Wires the processes, runs them and returns what happened; writes nothing."""
 
 import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,6 +19,7 @@ from processes.arrivals import arrive
 from processes.dispatcher import Dispatcher
 from processes.instant import Timeline
 from processes.interference import Interference
+from processes.invariants import check_end
 from processes.job import run_job
 from processes.monitor import Monitor
 from processes.node import joins_later, operate, run_node
@@ -120,9 +121,7 @@ class Simulation:
         mailboxes = [Store(env) for _ in capacity.nodes]
         for node, orders in enumerate(mailboxes):
             env.process(
-                run_node(
-                    node, orders, self.cluster, self.dispatcher.wake, self._evict
-                )
+                run_node(node, orders, self.cluster, self.dispatcher.wake, self._evict)
             )
         env.process(self.dispatcher.dispatch())
         self.dispatcher.sources = [
@@ -136,7 +135,7 @@ class Simulation:
         cost = self.settings.cost_of_move(job.num_gpus * job.num_workers)
         now = self.env.now
         self.moves.append(Move(now, job.job_id, placements, (), reason, cost))
-        self.dispatcher.progress[job.job_id].process.interrupt(Evicted(cost))
+        self.dispatcher.disturb(job.job_id, Evicted(cost))
 
     def _submit(self, job: Job) -> None:
         life = run_job(self.env, job, self.cluster, self.dispatcher, self.records)
@@ -148,7 +147,7 @@ class Simulation:
 
     def run(
         self,
-        progress: Callable[[int], None] | None = None,
+        progress: Callable[[int], object] | None = None,
         check: Callable[[Event], None] | None = None,
     ) -> Result:
         """Run until all jobs have left; Ctrl-C ends it early and keeps what is done.
@@ -167,8 +166,11 @@ class Simulation:
         except KeyboardInterrupt:
             interrupted = True
         self.monitor.sample(self.env.now)
+        records = self._all_records()
+        if not interrupted:
+            check_end(self.cluster, self.jobs, records)
         return Result(
-            self._all_records(),
+            records,
             self.monitor.frame(),
             self.moves,
             self.dispatcher.decision_seconds,
@@ -201,7 +203,7 @@ def simulate(
     settings: Settings,
     jobs: Sequence[Job],
     nodes: Sequence[Node] | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int], object] | None = None,
 ) -> Result:
     """Run one simulation and return what happened.
 

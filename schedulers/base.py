@@ -13,7 +13,7 @@ import numpy as np
 from model.capacity import Capacity
 from model.fragmentation import Fragmentation
 from model.held import HeldJobs
-from schedulers.disciplines import Decision
+from schedulers.decision import Decision
 from schedulers.queue import PendingQueue
 
 

@@ -10,19 +10,9 @@ from typing import NamedTuple
 
 from model.capacity import Capacity
 from model.held import HeldJobs
-from model.job import Job, Placements
+from schedulers.decision import Decision, Place
 from schedulers.easy import Easy
 from schedulers.queue import Order, PendingQueue, by_estimate, by_submission
-
-Place = Callable[[Job], Placements | None]
-
-
-class Decision(NamedTuple):
-    """Start this job there, now: one placement for each worker."""
-
-    job: Job
-    placements: Placements
-
 
 Choose = Callable[[PendingQueue, Place, float], Decision | None]
 

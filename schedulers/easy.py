@@ -7,17 +7,15 @@ Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995, on nodes with several dev
 """
 
 import heapq
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from model.capacity import Capacity
 from model.held import HeldJobs
-from model.job import WHOLE_GPU, Job, Placement, Placements, Request
+from model.job import Job, Placement, Placements, Request
+from schedulers.decision import Decision, Place
 from schedulers.queue import Kind, PendingQueue
-
-Place = Callable[[Job], Placements | None]
 
 
 class Room:
@@ -103,17 +101,17 @@ class Easy:
 
     def __call__(
         self, pending: PendingQueue, place: Place, now: float
-    ) -> tuple[Job, Placements] | None:
+    ) -> Decision | None:
         """Return the head if it fits, else the first job that cannot delay it."""
         head = pending.head
         placements = place(head)
         if placements:
-            return head, placements
+            return Decision(head, placements)
         reservation = self.reserve(head, now)
-        best: tuple[Job, Placements] | None = None
+        best: Decision | None = None
         for kind in pending.kinds():
             choice = self._first_harmless(kind, pending, place, reservation, now)
-            if choice and (best is None or pending.goes_before(choice[0], best[0])):
+            if choice and (best is None or pending.goes_before(choice.job, best.job)):
                 best = choice
         return best
 
@@ -124,21 +122,21 @@ class Easy:
         place: Place,
         reservation: Reservation,
         now: float,
-    ) -> tuple[Job, Placements] | None:
+    ) -> Decision | None:
         """Return the first job of a kind that may start without delaying the head."""
         first = next(pending.of_kind(kind))
         placements = place(first)
         if placements is None:
             return None
         if reservation.spares(first, placements):
-            return first, placements
+            return Decision(first, placements)
         with self._capacity.closed(reservation.spare):
             elsewhere = place(first)
         if elsewhere:
-            return first, elsewhere
+            return Decision(first, elsewhere)
         for job in pending.of_kind(kind):
             if now + job.estimate <= reservation.time:
-                return job, placements
+                return Decision(job, placements)
         return None
 
     def reserve(self, head: Job, now: float) -> Reservation:

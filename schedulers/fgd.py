@@ -56,9 +56,7 @@ class FGD(ScoringScheduler):
         row = self.capacity.rows[node]
         wholly = growth.wholly.item(profile, row.count(WHOLE_GPU))
         partly = growth.partly.item
-        grown = [
-            wholly if free == WHOLE_GPU else partly(profile, free) for free in row
-        ]
+        grown = [wholly if free == WHOLE_GPU else partly(profile, free) for free in row]
         return (grown.index(min(grown)),)
 
     def growth(self, request: Request) -> "Growth":

@@ -12,7 +12,8 @@ import numpy as np
 from model.capacity import Ints
 from model.job import WHOLE_GPU, Job, Placement, Placements, Request
 from schedulers.base import Scheduler, World
-from schedulers.disciplines import DISCIPLINES, Decision
+from schedulers.decision import Decision
+from schedulers.disciplines import DISCIPLINES
 from schedulers.queue import PendingQueue
 
 NEVER = 2**62  # the score of a node that does not fit

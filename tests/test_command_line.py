@@ -1,0 +1,222 @@
+"""The command line: published flags verbatim, errors in one line, results on disk."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import run as program
+from analysis.run_folder import read_run
+from model.command_line import described_fields
+from model.config import Settings, flag
+from model.errors import UserError
+
+ROOT = Path(__file__).parents[1]
+SMALL = ["--num-jobs", "60", "--num-node", "2"]
+PUBLISHED = (
+    "--num-node {nodes} --interarrival-time {gap} --scheduler {scheduler} "
+    "--init_dim {dim} --action_space {nodes} --lr_actor {actor} --lr_critic {critic} "
+    "--use_imitation True --imitation_loss_weight 0.1 --use_dynamic_entropy True "
+    "--beta0 {beta} --use_attn True --use_advantage_adjustment {adjust} "
+    "--use_rescheduling {moves} --util_threshold 0.5 --re_time 3600 --re_num 5"
+)
+SIZES = [
+    {"nodes": 64, "gap": 8, "dim": 3584, "actor": 0.04, "critic": 0.02, "beta": 0.04,
+     "adjust": 0.6},
+    {"nodes": 32, "gap": 16, "dim": 1792, "actor": 0.03, "critic": 0.02, "beta": 0.01,
+     "adjust": 0.4},
+    {"nodes": 128, "gap": 3.8, "dim": 7168, "actor": 0.06, "critic": 0.04, "beta": 0.06,
+     "adjust": 0.1},
+]  # fmt: skip
+
+
+@pytest.fixture
+def cli(tmp_path, capsys):
+    """Run a command line in this process; return exit code, stdout and stderr."""
+
+    def call(*words):
+        code = program.main([*words, "--out", str(tmp_path / "runs")])
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return call
+
+
+def test_a_run_prints_a_table_and_leaves_a_folder(cli, tmp_path):
+    code, out, err = cli(*SMALL, "--scheduler", "fgd,best_fit", "--name", "x")
+
+    assert (code, err) == (0, "")
+    assert "pooled bound" in out
+    assert "gap closed" in out
+    runs = sorted(path.name for path in (tmp_path / "runs").iterdir())
+    assert runs == ["x-bestfit", "x-fgd", "x-overview.png"]
+    folder = tmp_path / "runs" / "x-fgd"
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "cluster.csv", "config.json", "jobs.csv", "moves.csv", "summary.json",
+        "timing.json",
+    ]  # fmt: skip
+    assert read_run(folder).summary["jobs"] == 60
+
+
+def test_the_word_simulate_may_be_written(cli):
+    assert cli("simulate", *SMALL, "--scheduler", "FGD")[0] == 0
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: str(size["nodes"]))
+def test_the_published_flags_are_understood_verbatim(size, cli):
+    words = PUBLISHED.format(scheduler="FGD", moves="False", **size).split()
+    code, out, _ = cli(*words, "--num-jobs", "50")
+
+    assert code == 0
+    assert f"{size['nodes']} nodes" in out
+
+
+def test_dashes_and_underscores_and_equals_signs_mean_the_same(cli, tmp_path):
+    assert cli("--num_node=2", "--num_jobs", "9", "--scheduler=FGD", "--name=d")[0] == 0
+    settings = read_run(tmp_path / "runs" / "d").config["settings"]
+
+    assert (settings["num_node"], settings["num_jobs"]) == (2, 9)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--scheduler FGDD", "no scheduler 'FGDD' (did you mean \"FGD\"?); there are"),
+        ("--num-nodes 3", 'unknown argument --num-nodes (did you mean "--num-node"?)'),
+        ("--num-node zero", "argument --num-node: invalid int value: 'zero'"),
+        ("--num-node 0", "--num-node 0: must be 1 to 1000000"),
+        ("--interarrival-time nan", "--interarrival-time nan: must be at least 0"),
+        ("--interarrival-time -1", "--interarrival-time -1.0: must be at least 0"),
+        ("--queue lifo", "--queue lifo: must be one of fifo, backfill, easy, sjf"),
+        ("--trace no/where.csv", "no/where.csv: no such file"),
+        ("--node-list nodes.csv", "nodes.csv: no such file"),
+        ("--use-attn maybe", "'maybe' is neither True nor False"),
+        ("--resources gpu,ram", "'ram' is none of gpu, cpu, memory"),
+        ("--duration-range 9-1", "--duration-range 9-1: LOW < HIGH"),
+        ("--migration-cost cheap", "--migration-cost cheap: must be finite"),
+        (
+            "--init_dim 3585",
+            "--init-dim 3585: this cluster of 64 nodes x 8 GPUs needs 3584",
+        ),
+        (
+            "--action_space 32",
+            "--action-space 32: this cluster of 64 nodes x 8 GPUs needs",
+        ),
+        ("--use_rescheduling True", "running jobs cannot be moved yet"),
+        ("--name ../../x", "--name ../../x: must be a plain name"),
+        ("stray", "unknown argument stray"),
+    ],
+)
+def test_a_users_error_is_one_line_and_exit_code_2(cli, words, message):
+    code, out, err = cli(*words.split())
+
+    assert code == 2
+    assert message in err
+    assert err.count("\n") == 1
+    assert out == ""
+
+
+def test_jobs_no_node_can_host_are_refused_counted_and_listed(cli, tmp_path):
+    """A fifo head that can never start must not hang the run."""
+    trace = tmp_path / "t.csv"
+    trace.write_text(
+        "job_id,submit_time,duration,num_gpus,gpu_milli\n"
+        "huge,0,5,9,1000\nfine,1,5,8,1000\n"
+    )
+    code, out, _ = cli("--trace", str(trace), "--num-node", "1", "--name", "r")
+    jobs = read_run(tmp_path / "runs" / "r-fgd").jobs.set_index("job_id")
+
+    assert code == 0
+    assert "2 jobs (1 refused)" in out
+    assert jobs.loc["huge", "status"] == "refused"
+    assert jobs.loc["huge", "reason"] == "no empty node can host 9 x 1000 milli-GPU"
+    assert jobs.loc["fine", "start_time"] == 1
+
+
+def test_a_trace_of_refused_jobs_only_still_ends(cli, tmp_path):
+    trace = tmp_path / "t.csv"
+    trace.write_text(
+        "job_id,submit_time,duration,num_gpus,gpu_milli\nhuge,0,5,9,1000\n"
+    )
+    code, out, _ = cli("--trace", str(trace), "--num-node", "1")
+
+    assert code == 0
+    assert "1 jobs (1 refused)" in out
+
+
+def test_help_prints_every_setting_with_its_text():
+    asked = [sys.executable, str(ROOT / "run.py"), "--help"]
+    text = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+    flat = " ".join(text.split())
+
+    for name, (_, described) in described_fields().items():
+        assert flag(name) in flat
+        assert described.split(":")[0].split("=")[0][:30].strip() in flat
+
+
+def test_settings_refuse_contradictions_in_python_too():
+    with pytest.raises(UserError, match="--warm-up 1.0: must be 0 to 0.99"):
+        Settings(warm_up=1.0)
+
+
+def test_the_same_run_gives_the_same_bytes_whatever_the_hash_seed(tmp_path):
+    files = {}
+    for hash_seed in ("1", "2"):
+        out = tmp_path / hash_seed
+        words = [
+            sys.executable, str(ROOT / "run.py"), "--num-jobs", "800", "--num-node", "8",
+            "--scheduler", "FGD,RandomFit", "--out", str(out), "--name", "r",
+        ]  # fmt: skip
+        env = {**os.environ, "PYTHONHASHSEED": hash_seed}
+        subprocess.run(words, check=True, env=env, capture_output=True)
+        files[hash_seed] = {
+            str(path.relative_to(out)): path.read_bytes()
+            for path in sorted(out.rglob("*"))
+            if path.is_file() and path.name != "timing.json"
+        }
+
+    assert len(files["1"]) == 11  # five files for each scheduler, and a figure
+    assert files["1"] == files["2"]
+
+
+def test_another_seed_gives_another_trace(cli, tmp_path):
+    cli(*SMALL, "--scheduler", "FGD", "--seed", "1", "--name", "a")
+    cli(*SMALL, "--scheduler", "FGD", "--seed", "2", "--name", "b")
+    first, second = (
+        json.loads((tmp_path / "runs" / name / "config.json").read_text())
+        for name in "ab"
+    )
+
+    assert first["trace_sha256"] != second["trace_sha256"]
+
+
+def test_ctrl_c_keeps_what_is_finished(simulation, tmp_path):
+    from model.job import Job
+
+    sim = simulation([Job(str(i), i, 5) for i in range(9)], (1,))
+
+    def stop(left):
+        if left == 4:
+            raise KeyboardInterrupt
+
+    result = sim.run(progress=stop)
+    status = [record.status for record in result.records]
+
+    assert result.interrupted
+    assert status == ["finished"] * 4 + ["unfinished"] * 5
+    assert result.records[-1].reason == "the simulation was interrupted"
+
+
+@pytest.mark.slow
+def test_openb_runs_to_the_end_with_every_pod_accounted_for(openb, cli):
+    code, out, _ = cli(
+        "--trace", str(openb / "openb_pod_list_default.csv"),
+        "--node-list", str(openb / "openb_node_list_gpu_node.csv"),
+        "--resources", "gpu,cpu,memory", "--scheduler", "FGD,BestFit,RandomFit",
+    )  # fmt: skip
+
+    assert code == 0
+    assert "8,152 jobs (0 refused)" in out

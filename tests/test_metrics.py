@@ -1,0 +1,120 @@
+"""Every measure by hand on a run of a few jobs, and by brute force on larger ones."""
+
+import numpy as np
+import pytest
+
+from analysis.metrics import summarize
+from analysis.run_folder import read_run, write_run
+from clusterdata.generator import generate
+from model.config import Settings
+from model.errors import UserError
+from model.job import Job
+
+
+def config(capacity, **settings):
+    base = Settings(scheduler="FirstFit", warm_up=0.0).as_dict()
+    return {
+        "settings": {**base, **settings},
+        "capacity": {"gpu_milli": capacity},
+        "offered_load": 0.5,
+    }
+
+
+def summary_of(result, capacity, **settings):
+    frames = result.jobs_frame(), result.samples, result.moves_frame()
+    return summarize(*frames, config(capacity, **settings))
+
+
+def test_measures_by_hand(simulation):
+    """Two nodes of 1 GPU. a: 0-10, b: 0-20, c waits 8 s, d (2 GPUs) is refused."""
+    jobs = [
+        Job("a", 0, 10, user="u", deadline=10.0),
+        Job("b", 0, 20, user="v", deadline=19.0),
+        Job("c", 2, 5, user="u"),
+        Job("d", 5, 1, num_gpus=2),
+    ]
+    summary = summary_of(simulation(jobs, (1, 1)).run(), 2000)
+
+    assert [summary[name] for name in ("jobs", "finished", "refused")] == [4, 3, 1]
+    assert summary["mean_queueing_delay"] == pytest.approx(8 / 3)
+    assert summary["max_queueing_delay"] == 8
+    assert summary["mean_jct"] == pytest.approx((10 + 20 + 13) / 3)
+    # c is shorter than 10 s and counts as 10: its slowdown is 13 / 10
+    assert summary["mean_bounded_slowdown"] == pytest.approx((1 + 1 + 1.3) / 3)
+    assert summary["makespan"] == 20
+    assert summary["throughput"] == pytest.approx(3 / 20 * 3600)
+    # users' mean slowdowns are 1.15 and 1
+    assert summary["jain_index"] == pytest.approx(2.15**2 / (2 * (1.15**2 + 1)))
+    assert summary["deadlines_met"] == 0.5
+    assert summary["allocation_ratio"] == 1.0  # while the load lasts: from 0 to 2
+    assert summary["pooled_mean_queueing_delay"] == pytest.approx(8 / 3)
+    assert summary["blocked_seconds"] == 0
+
+
+def test_stranded_capacity_is_what_the_head_could_use_if_it_were_in_one_place(
+    simulation,
+):
+    """From 1 to 10 the head asks for 2 GPUs; two are free, on two nodes."""
+    jobs = [
+        Job("a", 0, 10),
+        Job("b", 0, 20),
+        Job("c", 1, 5, num_gpus=2),
+        Job("d", 21, 1),
+    ]
+    summary = summary_of(simulation(jobs, (2, 2), scheduler="WorstFit").run(), 4000)
+
+    assert summary["blocked_seconds"] == 9
+    assert summary["stranded_ratio"] == pytest.approx(9 * 2000 / (21 * 4000))
+
+
+def test_warm_up_leaves_the_first_jobs_out(simulation):
+    jobs = [Job(str(i), 0, 10) for i in range(5)]
+    summary = summary_of(simulation(jobs, (1,)).run(), 1000, warm_up=0.4)
+
+    assert summary["mean_queueing_delay"] == 30  # of 20, 30, 40
+
+
+def test_brute_force_recomputation_agrees(simulation):
+    """Replay jobs.csv second by second of change, without the samples."""
+    jobs = generate(Settings(num_jobs=300, seed=3))
+    result = simulation(jobs, (8,) * 3, scheduler="FGD").run()
+    summary = summary_of(result, 24_000)
+    done = [record for record in result.records if record.status == "finished"]
+
+    times = sorted({t for record in done for t in (record.start_time, record.end_time)})
+    first, last = done[0].job.submit_time, done[-1].job.submit_time
+    edges = np.unique([first, *[t for t in times if first < t < last], last])
+    held = 0.0
+    for start, end in zip(edges, edges[1:], strict=False):
+        running = [r for r in done if r.start_time <= start < r.end_time]
+        held += (end - start) * sum(record.job.total_milli for record in running)
+    assert summary["allocation_ratio"] == pytest.approx(
+        held / (24_000 * (last - first)), rel=1e-9
+    )
+
+
+def test_a_run_folder_reads_back_as_it_was_written(simulation, tmp_path):
+    result = simulation([Job("007", 0.1, 1 / 3, user="NA"), Job("8", 1, 2)], (1,)).run()
+    run = write_run(tmp_path / "x" / "y", config(1000), result, {"wall_seconds": 1.0})
+    again = read_run(tmp_path / "x" / "y")
+
+    assert again.jobs["job_id"].tolist() == ["007", "8"]
+    assert again.jobs["user"][0] == "NA"
+    assert again.jobs["duration"].tolist() == [1 / 3, 2]
+    assert again.summary["mean_jct"] == run.summary["mean_jct"]
+    frames = again.jobs, again.cluster, again.moves
+    assert summarize(*frames, again.config)["mean_jct"] == run.summary["mean_jct"]
+    assert not (tmp_path / "x" / "y.partial").exists()
+
+
+def test_an_incomplete_run_folder_is_named(tmp_path):
+    with pytest.raises(UserError, match="is no complete run"):
+        read_run(tmp_path)
+
+
+def test_a_folder_that_cannot_be_written_is_a_users_error(simulation, tmp_path):
+    result = simulation([Job("a", 0, 1)], (1,)).run()
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(UserError, match="cannot write"):
+        write_run(tmp_path / "file" / "run", config(1000), result, {})
