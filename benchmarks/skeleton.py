@@ -19,9 +19,9 @@ def run_skeleton(jobs: Sequence[Job], capacity_milli: int) -> float:
     pool = Container(env, capacity=capacity_milli, init=capacity_milli)
 
     def life(job: Job) -> Generator[Event, Any, None]:
-        yield pool.get(job.total_milli)
+        yield pool.get(max(1, job.total_milli))
         yield env.timeout(job.duration)
-        yield pool.put(job.total_milli)
+        yield pool.put(max(1, job.total_milli))
 
     def arrive() -> Generator[Event, Any, None]:
         for job in jobs:

@@ -35,9 +35,10 @@ class Capacity:
         Milli-cores and MiB; meaningful where the resource is counted.
     free_total, whole, largest : (nodes,) int64
         Free milli-GPU, number of fully free devices, and freest device of each node.
-    changed_at, clock : (nodes,) int64, int
+    changed_at, clock, last_changed : (nodes,) int64, int, int
         `clock` counts changes and `changed_at` holds its value at each node's last
         one, so a cache that remembers `clock` finds what it must recompute.
+        `last_changed` is the node of the last change.
     allocated, free_open : int
         Milli-GPU held, and free on nodes that take jobs.
     busy_nodes, busy_gpus : int
@@ -65,6 +66,7 @@ class Capacity:
         self.open: Bools = np.ones(len(nodes), dtype=bool)  # takes new jobs
         self.all_open = True
         self.clock = 1
+        self.last_changed = 0
         self.changed_at: Ints = np.ones(len(nodes), dtype=np.int64)
         self.allocated = 0
         self.free_open = int(self.free_total.sum())
@@ -94,7 +96,11 @@ class Capacity:
         residents = self._residents[node] = self._residents[node] + sign
         if residents == (sign == 1):
             self.busy_nodes += sign
+        self._changed(node)
+
+    def _changed(self, node: int) -> None:
         self.clock = self._changed_at[node] = self.clock + 1
+        self.last_changed = node
         for watcher in self.watchers:
             watcher(node)
 
@@ -124,10 +130,7 @@ class Capacity:
         num_gpus = max(1, self.nodes[node].num_gpus)
         self.free_open += sign * int(self.free_total[node])
         self.scattered += sign * (int(self.whole[node]) % num_gpus)
-        self.clock += 1
-        self._changed_at[node] = self.clock
-        for watcher in self.watchers:
-            watcher(node)
+        self._changed(node)
 
     @contextmanager
     def trial(self) -> Iterator[Callable[[Request, Placement], None]]:
@@ -171,6 +174,14 @@ class Capacity:
         if not self.all_open:
             fit &= self.open[nodes]
         return fit
+
+    def fits_on(self, request: Request, node: int) -> bool:
+        """Return whether one node has room for one worker now; `fits` of that node."""
+        if request.num_gpus == 1:
+            room = self._largest[node] >= request.gpu_milli
+        else:
+            room = self._whole[node] >= request.num_gpus
+        return bool(room) and bool(self.fits(request, slice(node, node + 1))[0])
 
     def accessible(self, gpu_type: str) -> Bools:
         """Return which nodes have a GPU type that the constraint accepts, (nodes,)."""

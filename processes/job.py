@@ -40,14 +40,16 @@ def run_job(
         progress.evicted = False
         hold = cluster.hold(job, placements, started + progress.expected_left)
         with hold:
-            while not progress.evicted:
+            left = progress.left  # nothing to wait for if the job has no work
+            while left > 0 and not progress.evicted:
                 resumed = env.now
                 try:
-                    yield env.timeout(progress.left)
+                    yield env.timeout(left)
                     break
                 except Interrupt as interrupt:
                     progress.advance(env.now - resumed)
                     progress.disturb(cast(Disturbance, interrupt.cause))
+                    left = progress.left
         placements = hold.placements
         dispatcher.wake()
     done = placements is not None

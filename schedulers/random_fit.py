@@ -23,8 +23,10 @@ class RandomFit(ScoringScheduler):
         return np.zeros(len(nodes), dtype=np.int64)
 
     def pick(self, scores: Ints) -> int:
-        """Return any of the nodes that fit."""
+        """Return any of the nodes that fit, or any at all if none does."""
         able = (scores < NEVER).nonzero()[0]
+        if not len(able):
+            return 0
         return int(able[self.world.rng.integers(len(able))])
 
     def choose_gpus(self, request: Request, node: int) -> tuple[int, ...]:

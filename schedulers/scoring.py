@@ -28,7 +28,7 @@ class _Scores:
     def __init__(self, num_nodes: int) -> None:
         self.scores: Ints = np.full(num_nodes, NEVER)
         self.seen = 0  # clock of the capacity when last brought up to date
-        self.full = 0  # clock when last no node had room
+        self.full = -1  # clock when last no node had room
 
 
 class ScoringScheduler(Scheduler):
@@ -72,20 +72,32 @@ class ScoringScheduler(Scheduler):
         table = self._tables.get(request) or self._new_table(request)
         capacity = self.capacity
         clock = capacity.clock
-        if table.full == clock:
+        if table.full >= clock - 1 and self._still_full(request, table):
             return None
         fits = capacity.fits(request)  # (nodes,)
-        if not fits[fits.argmax()]:  # quicker than any() for a cluster's few nodes
-            table.full = clock
-            return None
         if table.seen != clock:
             changed = (capacity.changed_at > table.seen).nonzero()[0]
             table.scores[changed] = self.score(request, changed)
             table.seen = clock
-        return self.pick(np.where(fits, table.scores, NEVER))
+        scores = np.where(fits, table.scores, NEVER)
+        node = self.pick(scores)
+        if scores.item(node) == NEVER:
+            table.full = clock
+            return None
+        return node
+
+    def _still_full(self, request: Request, table: _Scores) -> bool:
+        """Return whether the last change, if any since, has made no room either."""
+        capacity = self.capacity
+        if table.full == capacity.clock:
+            return True
+        if capacity.fits_on(request, capacity.last_changed):
+            return False
+        table.full = capacity.clock
+        return True
 
     def pick(self, scores: Ints) -> int:
-        """Return the node to use; those that do not fit have `NEVER`, others less."""
+        """Return the node to use; those that do not fit, or all, have `NEVER`."""
         return int(scores.argmin())
 
     def decide(self, pending: PendingQueue, now: float) -> Decision | None:

@@ -1,4 +1,4 @@
-"""The ledger: containers and arrays in step, holds and migrations whole or not at all."""
+"""The ledger: containers and arrays in step, all holds whole or not at all."""
 
 import numpy as np
 import pytest
