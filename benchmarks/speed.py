@@ -47,7 +47,11 @@ def cpu_seconds(work: Callable[[], object]) -> float:
 
 
 def measure(
-    name: str, settings: Settings, jobs: Sequence[Job], nodes: Sequence[Node], rounds: int
+    name: str,
+    settings: Settings,
+    jobs: Sequence[Job],
+    nodes: Sequence[Node],
+    rounds: int,
 ) -> str:
     """Return a row of the table: paired ratio, CPU seconds, jobs/s, peak memory."""
     pool = sum(node.num_gpus for node in nodes) * 1000
@@ -79,7 +83,9 @@ def peak_memory(arguments: Sequence[str]) -> float:
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
 
 
-def show_profile(settings: Settings, jobs: Sequence[Job], nodes: Sequence[Node]) -> None:
+def show_profile(
+    settings: Settings, jobs: Sequence[Job], nodes: Sequence[Node]
+) -> None:
     """Print which share of the time each part of the code takes."""
     profile = cProfile.Profile()
     profile.runcall(simulate, settings, jobs, nodes)

@@ -9,36 +9,42 @@ import math
 from collections.abc import Callable, Sequence
 from types import TracebackType
 
-from simpy import Container, Environment
+from simpy import Environment
 
 from model.capacity import Capacity
 from model.errors import PlacementError
 from model.held import Held, HeldJobs
 from model.job import WHOLE_GPU, Job, Placement, Placements, Request
 from model.node import Node
+from model.stock import Stock
 
 
-class Hold:
-    """Holds a job's GPUs from `with` until the block ends, however it ends.
+class Hold(Held):
+    """Holds a job's GPUs from `with` until the block ends, however it ends."""
 
-    `placements` is where the job sits, or sat last.
-    """
+    __slots__ = ("_cluster",)
 
-    __slots__ = ("_cluster", "_held", "placements")
-
-    def __init__(self, cluster: "Cluster", held: Held) -> None:
-        self._cluster, self._held = cluster, held
-        self.placements = held.placements
+    def __init__(
+        self,
+        cluster: "Cluster",
+        job: Job,
+        placements: Placements,
+        expected_end: float,
+    ) -> None:
+        self._cluster = cluster
+        self.job = job
+        self.placements = placements
+        self.expected_end = expected_end
 
     def __enter__(self) -> "Hold":
         """Take everything now, or raise PlacementError and take nothing."""
-        cluster, held = self._cluster, self._held
-        if held.job.job_id in cluster.held:
-            raise PlacementError(f"job {held.job.job_id} already holds its GPUs")
-        cluster._acquire(held.job, held.placements)
-        cluster.held.add(held)
+        cluster = self._cluster
+        if self.job.job_id in cluster.held:
+            raise PlacementError(f"job {self.job.job_id} already holds its GPUs")
+        cluster._acquire(self.job, self.placements)
+        cluster.held.add(self)
         for watcher in cluster.watchers:
-            watcher(held.placements)
+            watcher(self.placements)
         return self
 
     def __exit__(
@@ -48,9 +54,9 @@ class Hold:
         trace: TracebackType | None,
     ) -> None:
         """Give back what the job holds by now; a migration may have moved it."""
-        cluster, job = self._cluster, self._held.job
-        self.placements = cluster.held.remove(job.job_id).placements
-        cluster._release(job.request, self.placements)
+        cluster = self._cluster
+        cluster.held.remove(self.job.job_id)
+        cluster._release(self.job.request, self.placements)
         for watcher in cluster.watchers:
             watcher(self.placements)
 
@@ -77,20 +83,20 @@ class Cluster:
         self.held = HeldJobs()
         self.watchers: list[Callable[[Placements], None]] = []
         self.gpus = [
-            [_full(env, WHOLE_GPU) for _ in range(node.num_gpus)] for node in nodes
+            [Stock(env, WHOLE_GPU) for _ in range(node.num_gpus)] for node in nodes
         ]
-        self.cpu: list[Container] = []
-        self.memory: list[Container] = []
+        self.cpu: list[Stock] = []
+        self.memory: list[Stock] = []
         if self.capacity.counts_cpu:
-            self.cpu = [_full(env, node.cpu_milli) for node in nodes]
+            self.cpu = [Stock(env, node.cpu_milli) for node in nodes]
         if self.capacity.counts_memory:
-            self.memory = [_full(env, node.memory_mib) for node in nodes]
+            self.memory = [Stock(env, node.memory_mib) for node in nodes]
 
     def hold(
         self, job: Job, placements: Placements, expected_end: float = math.inf
     ) -> Hold:
         """Return a context manager that holds one placement for each worker."""
-        return Hold(self, Held(job, placements, expected_end))
+        return Hold(self, job, placements, expected_end)
 
     def migrate(self, job_id: str, placements: Placements, expected_end: float) -> None:
         """Move a running job: give its source back and take the destination at once.
@@ -100,7 +106,8 @@ class Cluster:
         PlacementError
             If the destination does not fit; the job then stays where it was.
         """
-        job, source, _ = self.held[job_id]
+        held = self.held[job_id]
+        job, source = held.job, held.placements
         self._release(job.request, source)
         try:
             self._acquire(job, placements)
@@ -108,7 +115,8 @@ class Cluster:
             self._acquire(job, source)
             raise
         self.held.remove(job_id)
-        self.held.add(Held(job, placements, expected_end))
+        held.placements, held.expected_end = placements, expected_end
+        self.held.add(held)
         for watcher in self.watchers:
             watcher(source + placements)
 
@@ -126,31 +134,31 @@ class Cluster:
                 raise self._no_room(job, placement)
             gpus = self.gpus[placement.node]
             for gpu in placement.gpus:
-                gpus[gpu].get(request.gpu_milli)
+                gpus[gpu].take(request.gpu_milli)
             if self.cpu and request.cpu_milli:
-                self.cpu[placement.node].get(request.cpu_milli)
+                self.cpu[placement.node].take(request.cpu_milli)
             if self.memory and request.memory_mib:
-                self.memory[placement.node].get(request.memory_mib)
+                self.memory[placement.node].take(request.memory_mib)
             self.capacity.shift(request, placement, 1)
 
     def _release(self, request: Request, placements: Placements) -> None:
         for placement in placements:
             gpus = self.gpus[placement.node]
             for gpu in placement.gpus:
-                gpus[gpu].put(request.gpu_milli)
+                gpus[gpu].give(request.gpu_milli)
             if self.cpu and request.cpu_milli:
-                self.cpu[placement.node].put(request.cpu_milli)
+                self.cpu[placement.node].give(request.cpu_milli)
             if self.memory and request.memory_mib:
-                self.memory[placement.node].put(request.memory_mib)
+                self.memory[placement.node].give(request.memory_mib)
             self.capacity.shift(request, placement, -1)
 
     def _has_room(self, request: Request, placement: Placement) -> bool:
         node, devices = placement
-        gpus = self.gpus[node]
+        row = self.capacity.rows[node]
         if len(devices) != request.num_gpus:
             return False
         for gpu in devices:
-            if gpus[gpu].level < request.gpu_milli:
+            if row[gpu] < request.gpu_milli:
                 return False
         if len(devices) > 1 and len(set(devices)) < len(devices):
             return False
@@ -177,8 +185,3 @@ class Cluster:
             ask += f" of type {job.gpu_type}"
             room += f", its type is {self.capacity.nodes[node].gpu_type or 'unknown'}"
         return PlacementError(f"job {job.job_id} needs {ask}, but {room}")
-
-
-def _full(env: Environment, amount: int) -> Container:
-    """Return a full container; one of nothing still needs a positive capacity."""
-    return Container(env, capacity=max(amount, 1), init=amount)

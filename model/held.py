@@ -1,17 +1,25 @@
 """Who holds what, and until when by the estimates that schedulers see."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from model.job import Job, Placements
 
 
-class Held(NamedTuple):
-    """A running job, where it runs, and when it should end."""
+class Held:
+    """A running job, where it runs, and when it should end.
 
-    job: Job
-    placements: Placements
-    expected_end: float  # s since the trace began; may already have passed
+    Attributes
+    ----------
+    placements : one for each worker; a migration changes them.
+    expected_end : s since the trace began; may already have passed.
+    """
+
+    __slots__ = ("expected_end", "job", "placements")
+
+    def __init__(self, job: Job, placements: Placements, expected_end: float) -> None:
+        self.job = job
+        self.placements = placements
+        self.expected_end = expected_end
 
 
 class HeldJobs:

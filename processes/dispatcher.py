@@ -3,7 +3,7 @@
 from array import array
 from collections.abc import Callable, Generator
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 from simpy import Environment, Event, Process
 
@@ -46,14 +46,13 @@ class Dispatcher:
         self.after_leave: list[Callable[[int], object]] = []
         self.decision_seconds = array("d")
         self._held = held
-        self._placed: dict[str, Event] = {}  # of each pending job
         self._left = 0
         self._bell = Bell(env)
 
-    def enqueue(self, job: Job) -> Event:
+    def enqueue(self, progress: Progress) -> Event:
         """Queue a job; the event brings its placements, or None if it can never run."""
-        self.pending.add(job)
-        placed = self._placed[job.job_id] = Event(self.env)
+        progress.arrival = self.pending.add(progress.job, progress.arrival)
+        placed = progress.placed = Event(self.env)
         self._bell.ring()
         return placed
 
@@ -70,7 +69,6 @@ class Dispatcher:
 
     def leave(self, job: Job) -> None:
         """Note that a job is done with, whatever became of it."""
-        self.pending.forget(job)
         del self.progress[job.job_id]
         self._left += 1
         for tell in self.after_leave:
@@ -99,7 +97,7 @@ class Dispatcher:
     def _start(self, job: Job, placements: Placements | None) -> Event:
         """Tell a job where to run; yield the event to let it take its GPUs first."""
         self.pending.remove(job)
-        return self._placed.pop(job.job_id).succeed(placements)
+        return cast(Event, self.progress[job.job_id].placed).succeed(placements)
 
     def _nothing_comes(self) -> bool:
         return not any(source.is_alive for source in self.sources)

@@ -31,7 +31,7 @@ def run_job(
     placements: Placements | None = None
     while start is None or progress.evicted:
         queued = env.now
-        placements = yield dispatcher.enqueue(job)
+        placements = yield dispatcher.enqueue(progress)
         started = env.now
         pending_seconds += started - queued
         if placements is None:

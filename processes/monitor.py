@@ -1,5 +1,7 @@
 """The monitor: what the cluster looked like, sampled whenever it changed."""
 
+from struct import Struct
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -23,7 +25,8 @@ COLUMNS = (
     "busy_gpus",  # devices with any use
 )
 MAX_ROWS = 2**17  # 12 MiB
-BUFFER = 2**13  # raw rows kept as tuples before they become an array
+BUFFER = 2**13  # raw rows kept packed before they join the table
+RAW = Struct("10d")
 NO_HEAD = 2**62  # milli-GPU; what nobody asks for while nobody waits
 
 Table = NDArray[np.float64]  # (rows, columns)
@@ -47,49 +50,54 @@ class Monitor:
         self._capacity = capacity
         self._fragmentation = fragmentation
         self._max_rows = max_rows
-        self._raw: list[tuple[float, ...]] = []
+        self._raw = bytearray(BUFFER * RAW.size)
+        self._rows = 0  # of them in use
+        self._last = -1.0  # s, time of the last row
         self._table: Table = np.empty((0, len(COLUMNS)))
         self.sample(0.0)
 
     def sample(self, now: float) -> None:
         """Add a row for this moment; a second one in the same instant replaces it."""
-        raw, capacity, waiting = self._raw, self._capacity, self._pending.entries
-        if raw and raw[-1][0] == now:
-            raw.pop()
-        elif len(raw) == BUFFER:
+        if now == self._last:
+            self._rows -= 1
+        elif self._rows == BUFFER:
             self._flush()
-        raw.append(
-            (
-                now,
-                capacity.allocated,
-                capacity.free_open,
-                self._fragmentation.total,
-                waiting[0][-1].total_milli if waiting else NO_HEAD,
-                capacity.scattered,
-                len(waiting),
-                self._pending.milli,
-                capacity.busy_nodes,
-                capacity.busy_gpus,
-            )
+        capacity, waiting = self._capacity, self._pending.entries
+        RAW.pack_into(
+            self._raw,
+            self._rows * RAW.size,
+            now,
+            capacity.allocated,
+            capacity.free_open,
+            self._fragmentation.total,
+            waiting[0][2].total_milli if waiting else NO_HEAD,
+            capacity.scattered,
+            len(waiting),
+            self._pending.milli,
+            capacity.busy_nodes,
+            capacity.busy_gpus,
         )
+        self._rows += 1
+        self._last = now
 
     def frame(self) -> pd.DataFrame:
         """Return the samples, one row each, in order of time."""
-        table = np.concatenate([self._table, self._derive(self._raw)])
+        table = np.concatenate([self._table, self._derive(self._rows)])
         return pd.DataFrame(table, columns=list(COLUMNS))
 
     def _flush(self) -> None:
         """Turn all raw rows but the last into table rows; halve the table if full."""
-        table = np.concatenate([self._table, self._derive(self._raw[:-1])])
-        last = self._raw[-1]
-        self._raw[:] = [last]
+        table = np.concatenate([self._table, self._derive(self._rows - 1)])
+        self._raw[: RAW.size] = self._raw[(self._rows - 1) * RAW.size :]
+        self._rows = 1
         while len(table) > self._max_rows:
-            table = _merge(table, last[0])
+            table = _merge(table, self._last)
         self._table = table
 
-    def _derive(self, raw: list[tuple[float, ...]]) -> Table:
-        """Return the rows of `COLUMNS` for raw ones."""
-        time, allocated, free, amount, head, *rest = np.array(raw, dtype=float).T
+    def _derive(self, rows: int) -> Table:
+        """Return the rows of `COLUMNS` for the first raw ones."""
+        raw = np.frombuffer(bytes(self._raw[: rows * RAW.size])).reshape(rows, -1)
+        time, allocated, free, amount, head, *rest = raw.T
         blocked = head <= free
         fragmented = amount / self._fragmentation.weight
         stranded = np.where(blocked, free, 0.0)

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from simpy import Process
+from simpy import Event, Process
 
 from model.job import Job
 
@@ -35,11 +35,16 @@ Disturbance = Migrated | Evicted | Paced
 class Progress:
     """How much work is left, at what speed it goes, and what has been paid."""
 
-    __slots__ = ("evicted", "job", "moves", "pause", "process", "speed", "work")
+    __slots__ = (
+        "arrival", "evicted", "job", "moves", "pause", "placed", "process", "speed",
+        "work",
+    )  # fmt: skip
 
     def __init__(self, job: Job, process: Process) -> None:
         self.job = job
         self.process = process  # to interrupt the job
+        self.arrival: int | None = None  # its place in the queue among equals
+        self.placed: Event | None = None  # while it waits, what it waits for
         self.work = job.duration  # s of undisturbed work left
         self.pause = 0.0  # s of migration or restart to sit out before working on
         self.speed = 1.0

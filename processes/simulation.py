@@ -131,7 +131,7 @@ class Simulation:
 
     def _evict(self, held: Held, reason: str) -> None:
         """Send a running job back to the queue, at the price of a migration."""
-        job, placements, _ = held
+        job, placements = held.job, held.placements
         cost = self.settings.cost_of_move(job.num_gpus * job.num_workers)
         now = self.env.now
         self.moves.append(Move(now, job.job_id, placements, (), reason, cost))

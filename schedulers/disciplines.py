@@ -30,7 +30,7 @@ def backfill(pending: PendingQueue, place: Place, now: float) -> Decision | None
     Jobs of one kind fit or do not fit together, so one of each kind is tried.
     """
     for kind in pending.kinds():
-        job = next(pending.of_kind(kind))
+        job = pending.of_kind(kind)[0][2]
         placements = place(job)
         if placements:
             return Decision(job, placements)

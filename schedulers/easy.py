@@ -15,7 +15,7 @@ from model.capacity import Capacity
 from model.held import HeldJobs
 from model.job import Job, Placement, Placements, Request
 from schedulers.decision import Decision, Place
-from schedulers.queue import Kind, PendingQueue
+from schedulers.queue import Entry, Kind, PendingQueue
 
 
 class Room:
@@ -108,35 +108,31 @@ class Easy:
         if placements:
             return Decision(head, placements)
         reservation = self.reserve(head, now)
-        best: Decision | None = None
+        best: Entry | None = None
+        chosen: Placements = ()
         for kind in pending.kinds():
-            choice = self._first_harmless(kind, pending, place, reservation, now)
-            if choice and (best is None or pending.goes_before(choice.job, best.job)):
-                best = choice
-        return best
+            found = self._first_harmless(pending.of_kind(kind), place, reservation, now)
+            if found and (best is None or found[0] < best):
+                best, chosen = found
+        return Decision(best[2], chosen) if best else None
 
     def _first_harmless(
-        self,
-        kind: Kind,
-        pending: PendingQueue,
-        place: Place,
-        reservation: Reservation,
-        now: float,
-    ) -> Decision | None:
-        """Return the first job of a kind that may start without delaying the head."""
-        first = next(pending.of_kind(kind))
+        self, entries: list[Entry], place: Place, reservation: Reservation, now: float
+    ) -> tuple[Entry, Placements] | None:
+        """Return the first of a kind of jobs that may start without delaying the head."""
+        first = entries[0][2]
         placements = place(first)
         if placements is None:
             return None
         if reservation.spares(first, placements):
-            return Decision(first, placements)
+            return entries[0], placements
         with self._capacity.closed(reservation.spare):
             elsewhere = place(first)
         if elsewhere:
-            return Decision(first, elsewhere)
-        for job in pending.of_kind(kind):
-            if now + job.estimate <= reservation.time:
-                return Decision(job, placements)
+            return entries[0], elsewhere
+        for entry in entries:
+            if now + entry[2].estimate <= reservation.time:
+                return entry, placements
         return None
 
     def reserve(self, head: Job, now: float) -> Reservation:

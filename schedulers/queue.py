@@ -34,8 +34,8 @@ class PendingQueue:
     Examples
     --------
     >>> queue = PendingQueue(by_estimate)
-    >>> queue.add(Job("long", 0, 50))
-    >>> queue.add(Job("short", 1, 5))
+    >>> queue.add(Job("long", 0, 50)), queue.add(Job("short", 1, 5))
+    (0, 1)
     >>> [job.job_id for job in queue], queue.head.job_id
     (['short', 'long'], 'short')
     """
@@ -45,7 +45,6 @@ class PendingQueue:
         self.entries: list[Entry] = []
         self.milli = 0
         self._kinds: dict[Kind, list[Entry]] | None = None  # kept from first use on
-        self._arrivals: dict[str, int] = {}  # arrival number of each job not forgotten
         self._next = 0
 
     def __len__(self) -> int:
@@ -61,45 +60,44 @@ class PendingQueue:
         """The first job in line."""
         return self.entries[0][2]
 
-    def add(self, job: Job) -> None:
-        """Queue a job."""
-        arrival = self._arrivals.setdefault(job.job_id, self._next)
-        self._next += arrival == self._next
+    def add(self, job: Job, arrival: int | None = None) -> int:
+        """Queue a job; return its arrival number, which restores its place later."""
+        if arrival is None:
+            arrival = self._next
+            self._next += 1
         entry = (self._order(job), arrival, job)
         insort(self.entries, entry)
         self.milli += job.total_milli
         if self._kinds is not None:
             insort(self._kinds.setdefault(kind_of(job), []), entry)
+        return arrival
 
     def remove(self, job: Job) -> None:
-        """Take a job out of the line; its place is remembered until `forget`."""
-        place = 0
-        if self.entries[0][2] is not job:
-            place = bisect_left(self.entries, self._entry(job))
-        entry = self.entries.pop(place)
+        """Take a job out of the line."""
+        entries = self.entries
+        entries.pop(0 if entries[0][2] is job else self._place(entries, job))
         self.milli -= job.total_milli
         if self._kinds is not None:
             kind = self._kinds[kind_of(job)]
-            del kind[bisect_left(kind, entry)]
+            del kind[self._place(kind, job)]
             if not kind:
                 del self._kinds[kind_of(job)]
 
-    def forget(self, job: Job) -> None:
-        """Drop the place of a job that will never return."""
-        del self._arrivals[job.job_id]
+    def _place(self, entries: list[Entry], job: Job) -> int:
+        """Return the index of a job among entries."""
+        place = bisect_left(entries, (self._order(job),))
+        while entries[place][2] is not job:
+            place += 1
+        return place
 
     def kinds(self) -> list[Kind]:
         """Return the kinds of job that wait, in the order of their first jobs."""
         index = self._by_kind()
         return sorted(index, key=lambda kind: index[kind][0])
 
-    def of_kind(self, kind: Kind) -> Iterator[Job]:
-        """Iterate over the jobs of one kind, first in line first."""
-        return (entry[2] for entry in self._by_kind()[kind])
-
-    def goes_before(self, job: Job, other: Job) -> bool:
-        """Return whether *job* stands before *other* in line."""
-        return self._entry(job) < self._entry(other)
+    def of_kind(self, kind: Kind) -> list[Entry]:
+        """Return the entries of the jobs of one kind, first in line first."""
+        return self._by_kind()[kind]
 
     def _by_kind(self) -> dict[Kind, list[Entry]]:
         if self._kinds is None:
@@ -107,6 +105,3 @@ class PendingQueue:
             for entry in self.entries:
                 self._kinds.setdefault(kind_of(entry[2]), []).append(entry)
         return self._kinds
-
-    def _entry(self, job: Job) -> Entry:
-        return (self._order(job), self._arrivals[job.job_id], job)

@@ -53,10 +53,11 @@ def test_sjf_orders_by_estimate_then_submission():
 
 
 def test_a_job_that_comes_back_takes_its_old_place_among_equals():
-    queue = queue_of(Job("a", 0, 1), Job("b", 0, 1), Job("c", 0, 1))
-    second = next(job for job in queue if job.job_id == "b")
+    queue, second = queue_of(Job("a", 0, 1)), Job("b", 0, 1)
+    arrival = queue.add(second)
+    queue.add(Job("c", 0, 1))
     queue.remove(second)
-    queue.add(second)
+    queue.add(second, arrival)
 
     assert [job.job_id for job in queue] == ["a", "b", "c"]
 
@@ -69,7 +70,7 @@ def test_the_index_by_kind_follows_the_queue():
     queue.remove(OLD)
 
     assert queue.kinds() == [(NEW.request, 1)]
-    assert list(queue.of_kind((NEW.request, 1))) == [NEW, third]
+    assert [job for _, _, job in queue.of_kind((NEW.request, 1))] == [NEW, third]
     assert queue.milli == 2000
 
 

