@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from model.job import WHOLE_GPU, Job, Placement, Request
+from model.job import WHOLE_GPU, Placement, Request
 from model.node import Node
 
 Ints = NDArray[np.int64]
@@ -85,10 +85,18 @@ class Capacity:
         """Take what one worker asks from where it is placed; sign -1 gives it back."""
         node, gpus = placement
         if gpus:
-            row, milli = self.rows[node], sign * request.gpu_milli
+            row, milli, taken = self.rows[node], sign * request.gpu_milli, 0
             for gpu in gpus:
                 row[gpu] = self._free[node, gpu] = row[gpu] - milli
-            self._count_gpus(node, row, milli * len(gpus))
+                taken += milli
+            self._largest[node] = max(row)
+            self._total[node] -= taken
+            self.allocated += taken
+            if self.all_open or self.open[node]:
+                self.free_open -= taken
+            whole = row.count(WHOLE_GPU)
+            if whole != self._whole[node]:
+                self._count_whole(node, whole)
         if self.counts_cpu:
             self.free_cpu[node] -= sign * request.cpu_milli
         if self.counts_memory:
@@ -98,27 +106,19 @@ class Capacity:
             self.busy_nodes += sign
         self._changed(node)
 
+    def _count_whole(self, node: int, whole: int) -> None:
+        before = self._whole[node]
+        self._whole[node] = whole
+        self.busy_gpus += before - whole
+        if self.all_open or self.open[node]:
+            num_gpus = self.nodes[node].num_gpus
+            self.scattered += whole % num_gpus - before % num_gpus
+
     def _changed(self, node: int) -> None:
         self.clock = self._changed_at[node] = self.clock + 1
         self.last_changed = node
         for watcher in self.watchers:
             watcher(node)
-
-    def _count_gpus(self, node: int, row: list[int], taken: int) -> None:
-        """Count anew what is free on a node's devices."""
-        self._largest[node] = max(row)
-        self._total[node] -= taken
-        self.allocated += taken
-        is_open = self.all_open or self.open[node]
-        if is_open:
-            self.free_open -= taken
-        before, whole = self._whole[node], row.count(WHOLE_GPU)
-        if whole != before:
-            self._whole[node] = whole
-            self.busy_gpus += before - whole
-            if is_open:
-                num_gpus = self.nodes[node].num_gpus
-                self.scattered += whole % num_gpus - before % num_gpus
 
     def set_open(self, node: int, is_open: bool) -> None:
         """Let a node take new jobs, or stop it; what runs there is not touched."""
@@ -159,29 +159,27 @@ class Capacity:
             for node in closing:
                 self.set_open(node, True)
 
-    def fits(self, request: Request, nodes: Nodes = slice(None)) -> Bools:
-        """Return which of the nodes have room for one worker now, (len(nodes),)."""
+    def fits(self, request: Request) -> Bools:
+        """Return which nodes have room for one worker now, (nodes,)."""
         if request.num_gpus == 1:
-            fit = self.largest[nodes] >= request.gpu_milli
+            fit = self.largest >= request.gpu_milli
         else:
-            fit = self.whole[nodes] >= request.num_gpus
+            fit = self.whole >= request.num_gpus
         if request.gpu_type:
-            fit &= self.accessible(request.gpu_type)[nodes]
+            fit &= self.accessible(request.gpu_type)
         if self.counts_cpu:
-            fit &= self.free_cpu[nodes] >= request.cpu_milli
+            fit &= self.free_cpu >= request.cpu_milli
         if self.counts_memory:
-            fit &= self.free_memory[nodes] >= request.memory_mib
+            fit &= self.free_memory >= request.memory_mib
         if not self.all_open:
-            fit &= self.open[nodes]
+            fit &= self.open
         return fit
 
-    def fits_on(self, request: Request, node: int) -> bool:
-        """Return whether one node has room for one worker now; `fits` of that node."""
+    def has_gpus(self, request: Request, node: int) -> bool:
+        """Return whether one node has the devices, whatever else it may lack."""
         if request.num_gpus == 1:
-            room = self._largest[node] >= request.gpu_milli
-        else:
-            room = self._whole[node] >= request.num_gpus
-        return bool(room) and bool(self.fits(request, slice(node, node + 1))[0])
+            return bool(self._largest[node] >= request.gpu_milli)
+        return bool(self._whole[node] >= request.num_gpus)
 
     def accessible(self, gpu_type: str) -> Bools:
         """Return which nodes have a GPU type that the constraint accepts, (nodes,)."""
@@ -192,39 +190,6 @@ class Capacity:
                 dtype=bool,
             )
         return self._accessible[gpu_type]
-
-    def why_never(self, job: Job) -> str:
-        """Return why not even the empty cluster could start the job, or nothing."""
-        accessible = self.accessible(job.gpu_type)
-        if not accessible.any():
-            return f"no node has GPU type {job.gpu_type}"
-        room = self._empty_room(job)[accessible]
-        if room.sum() >= job.num_workers:
-            return ""
-        ask = f"{job.num_gpus} x {job.gpu_milli} milli-GPU"
-        if self.counts_cpu:
-            ask += f", {job.cpu_milli} milli-cores"
-        if self.counts_memory:
-            ask += f", {job.memory_mib} MiB"
-        if room.sum() == 0:
-            return f"no empty node can host {ask}"
-        return (
-            f"the empty cluster holds {room.sum()} of {job.num_workers} workers ({ask})"
-        )
-
-    def _empty_room(self, job: Job) -> Ints:
-        """Return how many of the job's workers each node holds when empty, (nodes,)."""
-        room = np.full(len(self.nodes), job.num_workers, dtype=np.int64)
-        if job.num_gpus:
-            per_device = WHOLE_GPU // job.gpu_milli
-            room = np.minimum(room, self.num_gpus // job.num_gpus * per_device)
-        if self.counts_cpu and job.cpu_milli:
-            cpu = np.array([node.cpu_milli for node in self.nodes])
-            room = np.minimum(room, cpu // job.cpu_milli)
-        if self.counts_memory and job.memory_mib:
-            memory = np.array([node.memory_mib for node in self.nodes])
-            room = np.minimum(room, memory // job.memory_mib)
-        return room
 
 
 def _view(array: Ints) -> Any:

@@ -9,12 +9,14 @@ from simpy import Event, Store
 
 from model.cluster import Cluster
 from model.config import Settings
-from model.fragmentation import Fragmentation, Target, target_workload
+from model.fragmentation import Fragmentation
 from model.held import Held
+from model.hopeless import why_never
 from model.job import REFUSED, UNFINISHED, Job, JobRecord
 from model.node import Node, NodeChange
 from model.result import Move, Result
 from model.streams import stream
+from model.target import Target, target_workload
 from processes.arrivals import arrive
 from processes.dispatcher import Dispatcher
 from processes.instant import Timeline
@@ -82,7 +84,7 @@ class Simulation:
         for job in self.jobs:
             kind = (job.request, job.num_workers)
             if kind not in reasons:
-                reasons[kind] = self.cluster.capacity.why_never(job)
+                reasons[kind] = why_never(self.cluster.capacity, job)
             if reasons[kind]:
                 self.records.append(JobRecord(job, REFUSED, reasons[kind]))
             else:
@@ -192,7 +194,7 @@ class Simulation:
 def rare_collection() -> Iterator[None]:
     """Let the cyclic garbage collector run rarely: events form no cycles."""
     before = gc.get_threshold()
-    gc.set_threshold(50_000, 20, 100)
+    gc.set_threshold(1_000_000, 20, 100)
     try:
         yield
     finally:

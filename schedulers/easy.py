@@ -16,53 +16,7 @@ from model.held import HeldJobs
 from model.job import Job, Placement, Placements, Request
 from schedulers.decision import Decision, Place
 from schedulers.queue import Entry, Kind, PendingQueue
-
-
-class Room:
-    """Free devices, CPU and memory of one node at some time to come."""
-
-    def __init__(self, capacity: Capacity, node: int) -> None:
-        self.free = list(capacity.rows[node])
-        self.cpu = int(capacity.free_cpu[node]) if capacity.counts_cpu else None
-        self.memory = (
-            int(capacity.free_memory[node]) if capacity.counts_memory else None
-        )
-
-    def add(self, request: Request, gpus: tuple[int, ...], sign: int = 1) -> None:
-        """Give back a worker's share, or with sign -1 take it."""
-        for gpu in gpus:
-            self.free[gpu] += sign * request.gpu_milli
-        if self.cpu is not None:
-            self.cpu += sign * request.cpu_milli
-        if self.memory is not None:
-            self.memory += sign * request.memory_mib
-
-    def fits(self, request: Request, gpus: tuple[int, ...]) -> bool:
-        """Return whether the worker has room on these devices."""
-        return (
-            all(self.free[gpu] >= request.gpu_milli for gpu in gpus)
-            and (self.cpu is None or self.cpu >= request.cpu_milli)
-            and (self.memory is None or self.memory >= request.memory_mib)
-        )
-
-    def place(self, request: Request) -> tuple[int, ...] | None:
-        """Return the tightest devices with room for one worker, or None."""
-        able = [
-            gpu for gpu, free in enumerate(self.free) if free >= request.gpu_milli > 0
-        ]
-        gpus = tuple(sorted(able, key=self.free.__getitem__)[: request.num_gpus])
-        enough = len(gpus) == request.num_gpus and self.fits(request, gpus)
-        return gpus if enough else None
-
-    def workers(self, request: Request, most: int) -> int:
-        """Return how many equal workers fit, up to *most*; the room stays as it is."""
-        placed: list[tuple[int, ...]] = []
-        while len(placed) < most and (gpus := self.place(request)) is not None:
-            self.add(request, gpus, -1)
-            placed.append(gpus)
-        for gpus in placed:
-            self.add(request, gpus)
-        return len(placed)
+from schedulers.room import Room
 
 
 class Reservation(NamedTuple):
@@ -119,7 +73,7 @@ class Easy:
     def _first_harmless(
         self, entries: list[Entry], place: Place, reservation: Reservation, now: float
     ) -> tuple[Entry, Placements] | None:
-        """Return the first of a kind of jobs that may start without delaying the head."""
+        """Return the first job of a kind that may start and cannot delay the head."""
         first = entries[0][2]
         placements = place(first)
         if placements is None:

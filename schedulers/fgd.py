@@ -27,7 +27,7 @@ class FGD(ScoringScheduler):
     def __init__(self, world: World, queue: str = "fifo") -> None:
         super().__init__(world, queue)
         self.fragmentation = world.fragmentation
-        self._growth: dict[tuple[int, int], Growth] = {}
+        self._growth: dict[Request | tuple[int, int], Growth] = {}
 
     def score(self, request: Request, nodes: Ints) -> Ints:
         """See `ScoringScheduler.score`: weight x growth of F_n on the best device."""
@@ -61,10 +61,11 @@ class FGD(ScoringScheduler):
 
     def growth(self, request: Request) -> "Growth":
         """Return the table of what one worker of this kind does to F."""
-        key = (request.num_gpus, request.gpu_milli)
-        growth = self._growth.get(key)
+        growth = self._growth.get(request)
         if growth is None:
-            growth = self._growth[key] = Growth(self.fragmentation, *key)
+            key = (request.num_gpus, request.gpu_milli)
+            growth = self._growth.get(key) or Growth(self.fragmentation, *key)
+            self._growth[request] = self._growth[key] = growth
         return growth
 
 

@@ -72,7 +72,11 @@ class ScoringScheduler(Scheduler):
         table = self._tables.get(request) or self._new_table(request)
         capacity = self.capacity
         clock = capacity.clock
-        if table.full >= clock - 1 and self._still_full(request, table):
+        if table.full >= clock - 1 and (
+            # no room then, and the one node changed since, if any, has none either
+            table.full == clock or not capacity.has_gpus(request, capacity.last_changed)
+        ):
+            table.full = clock
             return None
         fits = capacity.fits(request)  # (nodes,)
         if table.seen != clock:
@@ -85,16 +89,6 @@ class ScoringScheduler(Scheduler):
             table.full = clock
             return None
         return node
-
-    def _still_full(self, request: Request, table: _Scores) -> bool:
-        """Return whether the last change, if any since, has made no room either."""
-        capacity = self.capacity
-        if table.full == capacity.clock:
-            return True
-        if capacity.fits_on(request, capacity.last_changed):
-            return False
-        table.full = capacity.clock
-        return True
 
     def pick(self, scores: Ints) -> int:
         """Return the node to use; those that do not fit, or all, have `NEVER`."""

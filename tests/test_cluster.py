@@ -6,6 +6,7 @@ from simpy import Environment
 
 from model.cluster import Cluster
 from model.errors import PlacementError
+from model.hopeless import why_never
 from model.job import Job, Placement
 from model.node import Node
 from processes.invariants import InvariantError, check_moment
@@ -166,7 +167,7 @@ def test_fits_filters_by_every_resource(cluster):
     ],
 )
 def test_hopeless_jobs_are_told_from_patient_ones(cluster, asks, reason):
-    found = cluster.capacity.why_never(Job("j", 0, 1, **asks))
+    found = why_never(cluster.capacity, Job("j", 0, 1, **asks))
 
     assert reason in found
     assert bool(found) == bool(reason)

@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.capacity import Capacity
-from model.fragmentation import Fragmentation, Target, fragment_of, target_workload
+from model.fragmentation import Fragmentation, fragment_of
 from model.job import Job, Placement, Request
 from model.node import Node
+from model.target import Target, target_workload
 
 
 def target(*kinds):

@@ -9,10 +9,11 @@ from worlds import RESOURCES, job_lists, node_lists
 from model.capacity import Capacity
 from model.config import Settings
 from model.errors import UserError
-from model.fragmentation import Fragmentation, Target, fragment_of, target_workload
+from model.fragmentation import Fragmentation, fragment_of
 from model.held import HeldJobs
 from model.job import Job, Placement, Request
 from model.node import Node
+from model.target import Target, target_workload
 from processes.simulation import simulate
 from schedulers.base import World
 from schedulers.queue import PendingQueue

@@ -1,0 +1,59 @@
+"""What the README shows works."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import run as program
+from clusterdata.generator import generate
+from model.config import Settings
+from processes.simulation import simulate
+from schedulers import registry
+
+README = (Path(__file__).parents[1] / "README.md").read_text()
+BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+
+
+def test_the_python_example_prints_a_mean_delay(capsys):
+    (example,) = [block for block in BLOCKS if "jobs_frame" in block]
+    exec(example, {})
+
+    assert float(capsys.readouterr().out) >= 0
+
+
+def test_the_example_scheduler_schedules(monkeypatch):
+    (example,) = [block for block in BLOCKS if "class SameSize" in block]
+    scope = {}
+    exec(example, scope)
+    known = (*registry.SCHEDULERS, scope["SameSize"])
+    monkeypatch.setattr(registry, "SCHEDULERS", known)
+    settings = Settings(scheduler="same-size", num_node=8, num_jobs=300)
+    result = simulate(settings, generate(settings))
+
+    assert {record.status for record in result.records} == {"finished"}
+
+
+def test_every_link_and_picture_is_there():
+    for target in re.findall(r"\]\(([^)h][^)]*)\)", README):
+        assert (Path(__file__).parents[1] / target).exists(), target
+
+
+@pytest.mark.parametrize(
+    "line", re.findall(r"^python run.py (--num-node.*)$", README, re.MULTILINE)
+)
+def test_the_published_commands_run(line, tmp_path, capsys):
+    words = [*line.split(), "--num-jobs", "200", "--out", str(tmp_path)]
+
+    assert program.main(words) == 0
+
+
+@pytest.mark.slow
+def test_the_main_job_prints_what_the_readme_shows(tmp_path, capsys):
+    """The last column, jobs/s, is left out there."""
+    shown = re.search(r"<!-- main job -->\n```\n(.*?)```", README, re.DOTALL)[1]
+    assert program.main(["--out", str(tmp_path)]) == 0
+    printed = capsys.readouterr().out
+
+    for line in shown.strip().splitlines():
+        assert line in printed
