@@ -39,7 +39,7 @@ class Hold(Held):
     def __enter__(self) -> "Hold":
         """Take everything now, or raise PlacementError and take nothing."""
         cluster = self._cluster
-        if self.job.job_id in cluster.held:
+        if self.job.job_id in cluster.held.by_id:
             raise PlacementError(f"job {self.job.job_id} already holds its GPUs")
         cluster._acquire(self.job, self.placements)
         cluster.held.add(self)

@@ -25,6 +25,8 @@ class Held:
 class HeldJobs:
     """The running jobs in the order of their start; by node, once anyone asks.
 
+    `by_id` maps each job's id to its entry.
+
     >>> from model.job import Placement
     >>> held = HeldJobs()
     >>> held.add(Held(Job("a", 0, 5), (Placement(3, (0,)),), 5.0))
@@ -33,43 +35,43 @@ class HeldJobs:
     """
 
     def __init__(self) -> None:
-        self._by_id: dict[str, Held] = {}
+        self.by_id: dict[str, Held] = {}
         self._by_node: dict[int, dict[str, Held]] = {}
         self._indexed = False
 
     def __len__(self) -> int:
         """Return how many jobs run."""
-        return len(self._by_id)
+        return len(self.by_id)
 
     def __iter__(self) -> Iterator[Held]:
         """Iterate over the running jobs in the order of their start."""
-        return iter(self._by_id.values())
+        return iter(self.by_id.values())
 
     def __contains__(self, job_id: object) -> bool:
         """Return whether the job runs."""
-        return job_id in self._by_id
+        return job_id in self.by_id
 
     def __getitem__(self, job_id: str) -> Held:
         """Return one running job."""
-        return self._by_id[job_id]
+        return self.by_id[job_id]
 
     def on_node(self, node: int) -> list[Held]:
         """Return the jobs with a worker on the node, in the order of their coming."""
         if not self._indexed:
             self._indexed = True
-            for held in self._by_id.values():
+            for held in self.by_id.values():
                 self._index(held)
         return list(self._by_node.get(node, {}).values())
 
     def add(self, held: Held) -> None:
         """Note that a job runs."""
-        self._by_id[held.job.job_id] = held
+        self.by_id[held.job.job_id] = held
         if self._indexed:
             self._index(held)
 
     def remove(self, job_id: str) -> Held:
         """Note that a job runs no more; return what it held."""
-        held = self._by_id.pop(job_id)
+        held = self.by_id.pop(job_id)
         if self._indexed:
             for placement in held.placements:
                 self._by_node[placement.node].pop(job_id, None)

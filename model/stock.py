@@ -33,7 +33,7 @@ class Stock(Container):
 
     def give(self, amount: int) -> None:
         """Give *amount* back now; raise ValueError if there is no room for it."""
-        if self._level + amount > self.capacity:
+        if self._level + amount > self._capacity:
             raise ValueError(
                 f"cannot give {amount}, the level is {self._level} of {self.capacity}"
             )

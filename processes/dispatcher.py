@@ -65,7 +65,7 @@ class Dispatcher:
         progress = self.progress[job_id]
         if not progress.evicted:
             progress.evicted = isinstance(cause, Evicted)
-            progress.process.interrupt(cause)
+            cast(Process, progress.process).interrupt(cause)
 
     def leave(self, job: Job) -> None:
         """Note that a job is done with, whatever became of it."""
@@ -82,7 +82,7 @@ class Dispatcher:
             self._bell, now = Bell(self.env), self.env.now
             while pending.entries and (decision := self._decide(now)) is not None:
                 yield self._start(*decision)
-            if pending.entries and not self._held and self._nothing_comes():
+            if pending.entries and not self._held.by_id and self._nothing_comes():
                 for job in list(pending):
                     yield self._start(job, None)
             for tell in self.after_pass:
@@ -97,7 +97,7 @@ class Dispatcher:
     def _start(self, job: Job, placements: Placements | None) -> Event:
         """Tell a job where to run; yield the event to let it take its GPUs first."""
         self.pending.remove(job)
-        return cast(Event, self.progress[job.job_id].placed).succeed(placements)
+        return self.progress[job.job_id].placed.succeed(placements)
 
     def _nothing_comes(self) -> bool:
         return not any(source.is_alive for source in self.sources)

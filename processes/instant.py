@@ -10,12 +10,12 @@ SimPy runs events of equal time by priority, then in the order of their creation
 
 from collections.abc import Callable
 from heapq import heappop, heappush
-from typing import Any, cast
+from typing import Any
 
 from simpy import Environment, Event
 from simpy.events import PENDING, EventPriority
 
-DISTURBANCE, ARRIVAL, PASS = 2, 3, 4
+DISTURBANCE, ARRIVAL, PASS = (EventPriority(priority) for priority in (2, 3, 4))
 
 
 class Timeline(Environment):
@@ -80,4 +80,4 @@ class Bell(Event):
         if self._value is PENDING:
             self._ok = True
             self._value = None
-            self.env.schedule(self, cast(EventPriority, PASS))
+            self.env.schedule(self, PASS)

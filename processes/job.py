@@ -3,7 +3,7 @@
 from collections.abc import Generator
 from typing import Any, cast
 
-from simpy import Environment, Event, Interrupt, Process
+from simpy import Environment, Event, Interrupt
 
 from model.cluster import Cluster
 from model.job import FINISHED, UNFINISHED, Job, JobRecord, Placements
@@ -24,7 +24,7 @@ def run_job(
     moved. An eviction sends it back to its place in the queue. However a stay on the
     GPUs ends, they are given back.
     """
-    progress = Progress(job, cast(Process, env.active_process))
+    progress = Progress(job, env.active_process)
     dispatcher.progress[job.job_id] = progress
     start: float | None = None
     pending_seconds = 0.0
@@ -40,16 +40,15 @@ def run_job(
         progress.evicted = False
         hold = cluster.hold(job, placements, started + progress.expected_left)
         with hold:
-            left = progress.left  # nothing to wait for if the job has no work
+            resumed, left = started, progress.left  # no wait if there is no work
             while left > 0 and not progress.evicted:
-                resumed = env.now
                 try:
                     yield env.timeout(left)
                     break
                 except Interrupt as interrupt:
                     progress.advance(env.now - resumed)
                     progress.disturb(cast(Disturbance, interrupt.cause))
-                    left = progress.left
+                    resumed, left = env.now, progress.left
         placements = hold.placements
         dispatcher.wake()
     done = placements is not None

@@ -40,11 +40,11 @@ class Progress:
         "work",
     )  # fmt: skip
 
-    def __init__(self, job: Job, process: Process) -> None:
+    def __init__(self, job: Job, process: Process | None) -> None:
         self.job = job
         self.process = process  # to interrupt the job
         self.arrival: int | None = None  # its place in the queue among equals
-        self.placed: Event | None = None  # while it waits, what it waits for
+        self.placed: Event  # while it waits, what it waits for
         self.work = job.duration  # s of undisturbed work left
         self.pause = 0.0  # s of migration or restart to sit out before working on
         self.speed = 1.0

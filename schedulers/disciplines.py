@@ -19,7 +19,7 @@ Choose = Callable[[PendingQueue, Place, float], Decision | None]
 
 def head_blocks(pending: PendingQueue, place: Place, now: float) -> Decision | None:
     """Start the head or nobody: everyone waits behind a head that does not fit."""
-    head = pending.head
+    head = pending.entries[0][2]
     placements = place(head)
     return Decision(head, placements) if placements else None
 
