@@ -21,16 +21,18 @@ import numpy as np
 from tqdm import tqdm
 
 from analysis.figures import draw_overview, save_figure
-from analysis.run_folder import Run, to_json, write_run
+from analysis.run_folder import Run, check_place, to_json, write_run
 from analysis.tables import compare_runs
-from clusterdata.workload import Workload, load_workload
-from model.command_line import Parser, add_settings, complain, read_settings
+from clusterdata.workload import Workload, load_workload, offered_load
+from model.command_line import Parser, add_settings, read_settings
 from model.config import Settings
-from model.errors import UserError
+from model.errors import UserError, complain
 from model.result import Result
 from processes.simulation import Simulation
 from schedulers.registry import scheduler_class
 
+INTERRUPTED = 130  # exit code after Ctrl-C, as shells have it
+MAIN_JOB = "FGD,BestFit,RandomFit"  # what `python run.py` alone compares
 PACKAGES = ("simpy", "numpy", "pandas", "torch")
 
 
@@ -44,6 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return simulate(read_settings(options), options)
     except UserError as error:
         return complain(error)
+    except KeyboardInterrupt:
+        return INTERRUPTED
     except BrokenPipeError:  # the reader of our output has left, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -58,6 +62,7 @@ def make_parser() -> Parser:
         allow_abbrev=False,
     )
     add_settings(parser)
+    parser.set_defaults(scheduler=MAIN_JOB)
     parser.add_argument("--out", type=Path, default=Path("runs"), help="output folder")
     parser.add_argument(
         "--name", default="", help="run folder in it (default: derived)"
@@ -68,6 +73,7 @@ def make_parser() -> Parser:
 def simulate(settings: Settings, options: argparse.Namespace) -> int:
     """Run each scheduler on the same trace; write the run folders; print the table."""
     names = [scheduler_class(name).name for name in settings.schedulers]
+    names = list(dict.fromkeys(names))
     if settings.use_rescheduling:
         raise UserError("--use-rescheduling True: running jobs cannot be moved yet")
     workload = load_workload(settings)
@@ -82,14 +88,14 @@ def simulate(settings: Settings, options: argparse.Namespace) -> int:
         if run.summary["interrupted"]:
             break
     report(runs, workload, options.out / (options.name or runs[0].path.name))
-    return 130 if runs[-1].summary["interrupted"] else 0
+    return INTERRUPTED if runs[-1].summary["interrupted"] else 0
 
 
 def run_name(settings: Settings, name: str, schedulers: int) -> str:
     """Return the run folder's name: as asked, or from the settings and their hash."""
     scheduler = settings.scheduler.lower().replace("&", "")
-    if name and Path(name).name != name:
-        raise UserError(f"--name {name}: must be a plain name, without folders")
+    if name and (Path(name).name != name or name.startswith(".")):
+        raise UserError(f"--name {name}: must be a plain name, no path")
     if name:
         return f"{name}-{scheduler}" if schedulers > 1 else name
     digest = hashlib.sha256(to_json(settings.as_dict()).encode()).hexdigest()[:8]
@@ -98,12 +104,19 @@ def run_name(settings: Settings, name: str, schedulers: int) -> str:
 
 def run_one(settings: Settings, workload: Workload, path: Path) -> Run:
     """Simulate one scheduler under a progress bar and write its run folder."""
+    config = provenance(settings, workload)
+    check_place(path, config)
     simulation = Simulation(settings, workload.jobs, workload.nodes, workload.changes)
+    gpus = sum(node.num_gpus for node in workload.nodes)
+    config["offered_load"] = offered_load(simulation.accepted, gpus)
     with tqdm(
-        total=simulation.expected, desc=settings.scheduler, unit="job", disable=None
+        total=len(simulation.accepted),
+        desc=settings.scheduler,
+        unit="job",
+        disable=None,
     ) as bar:
         result = simulation.run(progress=lambda left: bar.update(left - bar.n))
-    return write_run(path, provenance(settings, workload), result, timing(result))
+    return write_run(path, config, result, timing(result))
 
 
 def provenance(settings: Settings, workload: Workload) -> dict[str, Any]:
@@ -118,7 +131,6 @@ def provenance(settings: Settings, workload: Workload) -> dict[str, Any]:
         "settings": settings.as_dict(),
         "trace": Path(settings.trace).name,
         "trace_sha256": workload.checksum,
-        "offered_load": workload.load,
         "nodes": len(nodes),
         "capacity": capacity,
         "versions": {name: version(name) for name in PACKAGES},
@@ -148,7 +160,7 @@ def report(runs: Sequence[Run], workload: Workload, stem: Path) -> None:
     sys.stdout.write(
         f"{summary['jobs']:,} jobs ({summary['refused']:,} refused) on "
         f"{len(workload.nodes):,} nodes, {total:,} GPUs, offered load "
-        f"{workload.load:.2f}, {summary['queue']} queue\n\n"
+        f"{summary['offered_load']:.2f}, {summary['queue']} queue\n\n"
     )
     table = compare_runs([run.summary for run in runs], [run.timing for run in runs])
     sys.stdout.write(f"{table}\n\n")

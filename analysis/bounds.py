@@ -113,4 +113,4 @@ def gap_closed(delay: float, delay_fgd: float, delay_pooled: float) -> float:
     """
     if delay_fgd == delay_pooled:
         return float("nan")
-    return (delay_fgd - delay) / (delay_fgd - delay_pooled)
+    return (delay_fgd - delay) / (delay_fgd - delay_pooled) + 0.0  # never -0

@@ -4,6 +4,7 @@ python -m analysis.figures RUN_DIR... --out FILE    draws the overview of some r
 """
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from analysis.bounds import pooled_delays
-from analysis.metrics import load_window
+from analysis.metrics import bound_holds, load_window
 from analysis.run_folder import Run, read_run
+from model.errors import UserError, complain
 
 # Okabe and Ito's colours, safe for colour-blind readers; one per scheduler, for good
 COLOURS = {
@@ -66,9 +68,12 @@ def draw_delay_cdf(axes: Axes, runs: Sequence[Run]) -> Axes:
             color=colour(run),
             label=run.summary["scheduler"],
         )
-    delays = pooled_delays(runs[0].jobs, runs[0].config["capacity"])
-    warm = int(runs[0].config["settings"]["warm_up"] * len(delays))
-    _draw_cdf(axes, delays[warm:], color=BOUND, linestyle="--", label="pooled bound")
+    first = runs[0]
+    if bound_holds(first.jobs, first.config):
+        delays = pooled_delays(first.jobs, first.config["capacity"])
+        warm = int(first.config["settings"]["warm_up"] * len(delays))
+        bound: Any = {"color": BOUND, "linestyle": "--", "label": "pooled bound"}
+        _draw_cdf(axes, delays[warm:], **bound)
     axes.set_xscale("symlog", linthresh=1.0)
     axes.set_xlim(left=0)
     axes.set(xlabel="queueing delay (s)", ylabel="share of jobs", ylim=(0, 1))
@@ -90,13 +95,16 @@ def draw_over_time(
         window = load_window(run.cluster, measured_jobs(run))
         if window.empty:
             continue
-        time = window["time"].to_numpy(float)
-        edges = np.linspace(time[0], time[-1] + window["seconds"].iloc[-1], POINTS + 1)
+        passed = np.concatenate([[0.0], window["seconds"].cumsum()])
+        edges = np.linspace(0, passed[-1], POINTS + 1)  # s since the window began
         area = np.concatenate([[0.0], (window[column] * window["seconds"]).cumsum()])
-        at_edges = np.interp(edges, np.append(time, edges[-1]), area)
+        at_edges = np.interp(edges, passed, area)
         mean = np.diff(at_edges) / np.diff(edges) * scale
         axes.plot(
-            edges[:-1] / HOUR, mean, color=colour(run), label=run.summary["scheduler"]
+            (window["from"].iloc[0] + edges[:-1]) / HOUR,
+            mean,
+            color=colour(run),
+            label=run.summary["scheduler"],
         )
     axes.set(xlabel="time since the trace began (h)", ylabel=label)
     axes.set_ylim(bottom=0)
@@ -105,7 +113,6 @@ def draw_over_time(
 
 def draw_delay_by_size(axes: Axes, runs: Sequence[Run]) -> Axes:
     """Draw the mean queueing delay of jobs by the GPUs they ask for."""
-    edges = [0, 500, 1000, 1001, 4000, np.inf]
     names = ["below ½", "½ to 1", "1", "2 to 4", "more than 4"]
     width = 0.8 / len(runs)
     for place, run in enumerate(runs):
@@ -122,7 +129,7 @@ def draw_delay_by_size(axes: Axes, runs: Sequence[Run]) -> Axes:
             color=colour(run),
             label=run.summary["scheduler"],
         )
-    axes.set_xticks(np.arange(len(edges) - 1), names)
+    axes.set_xticks(np.arange(len(names)), names)
     axes.set(xlabel="GPUs of the job", ylabel="mean queueing delay (h)")
     axes.set_title("Who pays")
     return axes
@@ -144,10 +151,12 @@ def draw_overview(runs: Sequence[Run]) -> Figure:
             "Free GPUs beside a head of queue that would fit into them"
         )
         settings = runs[0].config["settings"]
+        load = runs[0].config["offered_load"]
         figure.suptitle(
             f"{runs[0].config['trace']}, {total // 1000} GPUs, "
-            f"{settings['queue']} queue, "
-            f"offered load {runs[0].config['offered_load']:.2f}"
+            f"{settings['queue']} queue"
+            + ("" if load is None or load != load else f", offered load {load:.2f}"),
+            parse_math=False,
         )
     return figure
 
@@ -155,18 +164,25 @@ def draw_overview(runs: Sequence[Run]) -> Figure:
 def save_figure(figure: Figure, path: Path) -> None:
     """Write a figure without a date, so that equal runs give equal files."""
     metadata = {"Date": None} if path.suffix == ".svg" else {}
-    with mpl.rc_context(STYLE):
-        figure.savefig(path, dpi=110, metadata=metadata)
+    try:
+        with mpl.rc_context(STYLE):
+            figure.savefig(path, dpi=110, metadata=metadata)
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror}") from error
 
 
-def main() -> None:
+def main() -> int:
     """Draw the overview of the runs named on the command line."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("runs", nargs="+", type=Path)
     parser.add_argument("--out", type=Path, required=True)
     asked = parser.parse_args()
-    save_figure(draw_overview([read_run(run) for run in asked.runs]), asked.out)
+    try:
+        save_figure(draw_overview([read_run(run) for run in asked.runs]), asked.out)
+    except UserError as error:
+        return complain(error)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -42,7 +42,7 @@ def summarize(
         **makespan_measures(jobs),
         **cluster_measures(load_window(cluster, measured)),
         **blocked_measures(cluster),
-        **fairness_measures(done),
+        **fairness_measures(measured),
         **move_measures(jobs, moves),
         "pooled_mean_queueing_delay": pooled_mean(jobs, config),
         "offered_load": config["offered_load"],
@@ -100,14 +100,15 @@ def load_window(cluster: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
 def with_seconds(
     cluster: pd.DataFrame, start: float = -np.inf, end: float = np.inf
 ) -> pd.DataFrame:
-    """Return samples with the seconds for which each holds between *start* and *end*.
+    """Return samples with ``from`` and ``seconds`` they hold between *start* and *end*.
 
     The last sample holds for no time: nothing is known after it.
     """
     time = cluster["time"].to_numpy(float)
     until = np.append(time[1:], time[-1:])
-    seconds = np.minimum(until, end) - np.maximum(time, start)
-    held = cluster.assign(seconds=np.maximum(seconds, 0.0))
+    began = np.maximum(time, start)
+    seconds = np.maximum(np.minimum(until, end) - began, 0.0)
+    held = cluster.assign(**{"from": began, "seconds": seconds})
     return held[held["seconds"] > 0]
 
 
@@ -121,7 +122,9 @@ def cluster_measures(window: pd.DataFrame) -> dict[str, float]:
     stranded_ratio : free milli-GPU while the queue's head waits although the sum of
         all that is free would hold it / capacity; what fragmentation really costs.
     scattered_ratio : fully free GPUs on nodes not wholly free / all that is free.
-    mean_busy_nodes, mean_pending : nodes with any job; jobs in the queue.
+    mean_busy_nodes, mean_partial_nodes : nodes with any job; with some GPU held and
+        some free.
+    mean_pending : jobs in the queue.
     """
     seconds = window["seconds"]
 
@@ -140,8 +143,10 @@ def cluster_measures(window: pd.DataFrame) -> dict[str, float]:
         "fragmentation_of_total": ratio("fragmented", "capacity"),
         "stranded_ratio": ratio("stranded", "capacity"),
         "scattered_ratio": ratio("scattered", "free", 1000.0),
-        "mean_busy_nodes": area("busy_nodes") / time if time else float("nan"),
-        "mean_pending": area("pending") / time if time else float("nan"),
+        **{
+            f"mean_{name}": area(name) / time if time else float("nan")
+            for name in ("busy_nodes", "partial_nodes", "pending")
+        },
     }
 
 
@@ -151,17 +156,19 @@ def blocked_measures(cluster: pd.DataFrame) -> dict[str, float]:
     return {"blocked_seconds": float((held["blocked"] * held["seconds"]).sum())}
 
 
-def fairness_measures(done: pd.DataFrame) -> dict[str, float]:
+def fairness_measures(measured: pd.DataFrame) -> dict[str, float]:
     """Return Jain's index of the users' mean slowdowns and the share of deadlines met.
 
     Jain's index is (sum x)^2 / (n sum x^2): 1 if all users fare alike, 1/n if one has
-    it all. Without deadlines, or without users, the value is nan.
+    it all. A job that never ended misses its deadline; refused jobs do not count.
+    Without deadlines, or without users, the value is nan.
     """
+    done = measured[measured["status"] == "finished"]
     slowdown = bounded_slowdown(done).groupby(done["user"].fillna("")).mean()
     jain = float("nan")
     if len(slowdown) > 1:
         jain = float(slowdown.sum() ** 2 / (len(slowdown) * (slowdown**2).sum()))
-    due = done[done["deadline"].notna()]
+    due = measured[measured["deadline"].notna()]
     met = float((due["end_time"] <= due["deadline"]).mean())
     return {"jain_index": jain, "deadlines_met": met}
 
@@ -173,13 +180,27 @@ def move_measures(jobs: pd.DataFrame, moves: pd.DataFrame) -> dict[str, float]:
     lost = moves["job_id"].astype(str).map(of_job).to_numpy(float) * moves["cost"]
     return {
         "moves": len(moves),
+        "moves_per_job": len(moves) / len(jobs) if len(jobs) else 0.0,
         "moved_gpu_seconds": float(lost.sum()),
         "max_moves_per_job": int(jobs["moves"].max()) if len(jobs) else 0,
     }
 
 
 def pooled_mean(jobs: pd.DataFrame, config: dict[str, Any]) -> float:
-    """Return the mean delay on the pooled cluster, over the jobs that are measured."""
+    """Return the mean delay on the pooled cluster, over the jobs that are measured.
+
+    It bounds the delays of fifo runs in which no node came or went and all jobs ended;
+    for others it is nan.
+    """
+    if not bound_holds(jobs, config):
+        return float("nan")
     delays = pooled_delays(jobs, config["capacity"])
     measured = delays[int(config["settings"]["warm_up"] * len(delays)) :]
     return float(measured.mean()) if len(measured) else float("nan")
+
+
+def bound_holds(jobs: pd.DataFrame, config: dict[str, Any]) -> bool:
+    """Return whether the pooled cluster bounds the delays of this run."""
+    settings = config["settings"]
+    plain = settings["queue"] == "fifo" and not settings["node_events"]
+    return plain and not (jobs["status"] == "unfinished").any()

@@ -35,7 +35,8 @@ def write_run(
 ) -> Run:
     """Write a run's files to a temporary folder, then rename it to *path*.
 
-    A run already at *path* is replaced. Parents are created.
+    A run already there must have passed `check_place`, which is to be called before
+    the simulation, and is replaced.
 
     Raises
     ------
@@ -47,8 +48,7 @@ def write_run(
     summary["interrupted"] = result.interrupted
     partial = path.with_name(path.name + ".partial")
     try:
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir(parents=True)
+        partial.mkdir(parents=True, exist_ok=True)
         for name, frame in (
             ("jobs", jobs),
             ("cluster", result.samples),
@@ -66,6 +66,28 @@ def write_run(
     except OSError as error:
         raise UserError(f"cannot write {path}: {error.strerror}") from error
     return Run(path, config, jobs, result.samples, moves, summary, timing)
+
+
+def check_place(path: Path, config: dict[str, Any]) -> None:
+    """Make sure that a run may be written to *path* and loses nothing there.
+
+    Raises
+    ------
+    UserError
+        If something else is there, even a run with other settings, or if the folder
+        cannot be made.
+    """
+    if path.exists():
+        try:
+            there = read_run(path).config
+        except (UserError, ValueError):
+            raise UserError(f"{path} is there and is no run of ours") from None
+        if there["settings"] != config["settings"]:
+            raise UserError(f"{path} holds a run with other settings; choose a --name")
+    try:
+        path.with_name(path.name + ".partial").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror}") from error
 
 
 def read_run(path: str | Path) -> Run:
@@ -92,7 +114,7 @@ def read_run(path: str | Path) -> Run:
             )
             for name in ("jobs", "cluster", "moves")
         )
-    except FileNotFoundError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise UserError(f"{folder} is no complete run: {error.filename}") from None
     return Run(folder, config, jobs, cluster, moves, summary, timing)
 

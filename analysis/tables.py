@@ -1,7 +1,7 @@
 """The table that a run prints: schedulers beside each other and beside the bound."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from analysis.bounds import gap_closed
 
@@ -30,7 +30,8 @@ def compare_runs(
     ]
     for summary, timing in zip(summaries, timings, strict=True):
         delay = summary["mean_queueing_delay"]
-        closed = gap_closed(delay, reference[0], pooled) if reference else None
+        known = reference and _known(delay) and _known(pooled)
+        closed = gap_closed(delay, reference[0], pooled) if known else None
         rows.append(
             (
                 summary["scheduler"],
@@ -41,12 +42,13 @@ def compare_runs(
                 _percent(summary["fragmentation_ratio"]),
                 _percent(summary["stranded_ratio"]),
                 str(summary["moves"]),
-                "-" if closed is None or closed != closed else f"{closed:.3f}",
+                f"{closed:.3f}" if _known(closed) else "-",
                 _number(timing["jobs_per_second"]),
             )
         )
-    blank = ["-"] * (len(heads) - 4)
-    rows.append(("pooled bound", _number(pooled), *blank, "1.000", "-"))
+    if _known(pooled):
+        blank = ["-"] * (len(heads) - 4)
+        rows.append(("pooled bound", _number(pooled), *blank, "1.000", "-"))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(
@@ -58,10 +60,16 @@ def compare_runs(
 
 
 def _number(value: float | None) -> str:
-    if value is None or value != value:
+    if not _known(value):
         return "-"
+    if abs(value) >= 1e12:
+        return f"{value:.3g}"
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def _percent(value: float | None) -> str:
-    return "-" if value is None or value != value else f"{100 * value:.1f} %"
+    return f"{100 * value:.1f} %" if _known(value) else "-"
+
+
+def _known(value: float | None) -> TypeGuard[float]:
+    return value is not None and value == value

@@ -4,10 +4,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clusterdata import pai
+from model.errors import UserError
 from model.streams import stream
 
 Floats = NDArray[np.float64]
 HOUR = 3600.0  # s
+MOST_HOURS = 10_000_000  # a thousand years
 
 
 def draw_arrivals(num_jobs: int, mean: float, pattern: str, seed: int) -> Floats:
@@ -45,6 +47,8 @@ def _modulated(
     epochs[same] = 0.0
     work = epochs.cumsum() / (1 - pai.SAME_TIME * bursty)  # expected arrivals so far
     hours = int(2 * num_jobs * mean / HOUR) + 48
+    if hours > MOST_HOURS:
+        raise UserError(f"{num_jobs} arrivals every {mean} s would take {hours} hours")
     rate = np.resize(np.array(pai.HOURS) / np.mean(pai.HOURS), hours)
     if bursty:
         shape = pai.HOUR_CV**-2

@@ -31,6 +31,8 @@ import pandas as pd
 from clusterdata.table import Table
 from model.job import WHOLE_GPU, Job
 
+LONGEST = 1e12  # s; 30,000 years
+MOST_WORKERS = 65_536  # of one job
 REQUIRED = ("job_id", "submit_time", "duration", "num_gpus", "gpu_milli")
 OPTIONAL = (
     "cpu_milli",
@@ -58,14 +60,14 @@ def read_canonical(table: Table) -> list[Job]:
     check_gpus(table, gpus, milli)
     columns = (
         table.text("job_id"),
-        table.numbers("submit_time", low=-np.inf).tolist(),
-        table.numbers("duration").tolist(),
+        table.numbers("submit_time", high=LONGEST).tolist(),
+        table.numbers("duration", high=LONGEST).tolist(),
         gpus.tolist(),
         milli.tolist(),
         table.integers("cpu_milli", default=0).tolist(),
         table.integers("memory_mib", default=0).tolist(),
         table.text("gpu_type"),
-        table.integers("num_workers", low=1, default=1).tolist(),
+        table.integers("num_workers", low=1, high=MOST_WORKERS, default=1).tolist(),
         table.text("user"),
         _optional(table, "deadline"),
         table.text("job_class"),
@@ -105,7 +107,7 @@ def check_gpus(
 
 
 def _optional(table: Table, name: str) -> list[float | None]:
-    values = table.numbers(name, default=float("nan"))
+    values = table.numbers(name, high=LONGEST, default=float("nan"))
     return [None if np.isnan(value) else value for value in values.tolist()]
 
 

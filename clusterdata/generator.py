@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 MIXES = {"native": None, "share_0.2": 0.2, "share_0.6": 0.6}
 NUM_JOBS = 20_000
+LEAST_PASSING = 1e-3  # share of jobs within the range of durations
 HERE = Path(__file__).parent
 
 
@@ -39,8 +40,13 @@ class Mix:
 
     def __init__(self, settings: Settings) -> None:
         low, high = settings.duration_bounds
-        share, exclusive = _filtered(pai.SHARES, low, high), {}
+        share = _filtered(pai.SHARES, low, high)
         exclusive = _filtered(pai.EXCLUSIVE, low, high)
+        if min(sum(share.values()), sum(exclusive.values())) < LEAST_PASSING:
+            raise UserError(
+                f"--duration-range {settings.duration_range}: fewer than one job in "
+                f"{1 / LEAST_PASSING:.0f} lasts that long"
+            )
         wanted = MIXES[settings.trace]
         if wanted is None:
             passed = pai.NATIVE_SHARE * sum(share.values())

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from clusterdata.canonical import LONGEST
 from clusterdata.table import Table
 from model.errors import suggestion
 from model.node import ORDERS, Node, NodeChange
@@ -19,7 +20,7 @@ def read_node_events(table: Table, nodes: Sequence[Node]) -> list[NodeChange]:
     index = {node.name: place for place, node in enumerate(nodes)}
     events = []
     rows = zip(
-        table.numbers("time").tolist(),
+        table.numbers("time", high=LONGEST).tolist(),
         table.text("node"),
         table.text("event"),
         strict=True,

@@ -17,7 +17,7 @@ stated there. Cite Weng et al., "Beware of Fragmentation", USENIX ATC 2023.
 
 import numpy as np
 
-from clusterdata.canonical import check_gpus, check_ids
+from clusterdata.canonical import LONGEST, check_gpus, check_ids
 from clusterdata.table import Table
 from model.errors import TraceError
 from model.job import WHOLE_GPU, Job
@@ -48,9 +48,9 @@ def read_openb_pods(table: Table) -> list[Job]:
     gpus = table.integers("num_gpu")
     milli = table.integers("gpu_milli", high=WHOLE_GPU)
     check_gpus(table, gpus, milli)
-    created = table.numbers("creation_time")
-    scheduled = table.numbers("scheduled_time", default=np.nan)
-    deleted = table.numbers("deletion_time")
+    created = table.numbers("creation_time", high=LONGEST)
+    scheduled = table.numbers("scheduled_time", high=LONGEST, default=np.nan)
+    deleted = table.numbers("deletion_time", high=LONGEST)
     began = np.where(np.isnan(scheduled), created, scheduled)
     if (deleted < began).any():
         row = int((deleted < began).argmax())
@@ -84,8 +84,8 @@ def read_openb_nodes(table: Table) -> tuple[Node, ...]:
     columns = (
         table.text("sn"),
         gpus.tolist(),
-        table.integers("cpu_milli").tolist(),
-        table.integers("memory_mib").tolist(),
+        table.integers("cpu_milli", high=2**40).tolist(),
+        table.integers("memory_mib", high=2**40).tolist(),
         table.text("model"),
     )
     return tuple(Node(*values) for values in zip(*columns, strict=True))

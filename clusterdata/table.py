@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from model.errors import TraceError, suggestion
 
-MAX_BYTES = 8 * 2**30  # of a file to be read whole
-
 
 class Table:
     """The text of a CSV file, checked for shape, read as numbers when asked.
@@ -57,9 +55,12 @@ class Table:
                 na_filter=False,
                 encoding="utf-8-sig",
                 skip_blank_lines=False,
+                compression=None,
             )
         except pd.errors.EmptyDataError:
             raise TraceError(f"{self.path}: the file is empty") from None
+        except OSError as error:
+            raise TraceError(f"{self.path}: {error.strerror}") from None
         except (pd.errors.ParserError, UnicodeDecodeError) as error:
             text = str(error).replace("Error tokenizing data. C error: ", "").strip()
             raise TraceError(f"{self.path}: {text}") from None

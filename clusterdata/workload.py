@@ -14,7 +14,7 @@ from clusterdata.arrivals import draw_arrivals
 from clusterdata.generator import MIXES, generate
 from clusterdata.node_events import read_node_events
 from clusterdata.table import Table
-from model.config import Settings
+from model.config import Settings, flag
 from model.errors import TraceError, UserError, suggestion
 from model.job import WHOLE_GPU, Job
 from model.node import Node, NodeChange
@@ -30,7 +30,6 @@ class Workload(NamedTuple):
     nodes : the cluster.
     changes : when nodes join, drain, leave and return.
     checksum : SHA-256 of the trace file, or of the generated jobs.
-    load : offered load of the cluster's GPUs, rho.
     notes : what the user should know about the trace, one line each.
     """
 
@@ -38,7 +37,6 @@ class Workload(NamedTuple):
     nodes: tuple[Node, ...]
     changes: list[NodeChange]
     checksum: str
-    load: float
     notes: list[str]
 
 
@@ -61,13 +59,13 @@ def load_workload(settings: Settings) -> Workload:
         jobs = read_trace(path)
         checksum = hashlib.sha256(path.read_bytes()).hexdigest()
         jobs = _adapt(jobs, settings, notes)
+        notes += _idle_settings(settings)
     if settings.duration_error:
         jobs = with_estimates(jobs, settings.duration_error, settings.seed)
     changes = []
     if settings.node_events:
         changes = read_node_events(Table(settings.node_events), nodes)
-    load = offered_load(jobs, sum(node.num_gpus for node in nodes))
-    return Workload(jobs, nodes, changes, checksum, load, notes)
+    return Workload(jobs, nodes, changes, checksum, notes)
 
 
 def load_nodes(settings: Settings) -> tuple[Node, ...]:
@@ -117,6 +115,18 @@ def _adapt(jobs: list[Job], settings: Settings, notes: list[str]) -> list[Job]:
     return [
         replace(job, submit_time=time)
         for job, time in zip(jobs, arrivals.tolist(), strict=True)
+    ]
+
+
+def _idle_settings(settings: Settings) -> list[str]:
+    """Return a note for each changed setting that shapes generated jobs only."""
+    names = ["duration_range", "target_load", "share_by", "gangs", "gpu_types"]
+    if not settings.interarrival_time:
+        names.append("arrivals")
+    return [
+        f"{flag(name)} has no effect on a trace file"
+        for name in names
+        if getattr(settings, name) != getattr(Settings(), name)
     ]
 
 

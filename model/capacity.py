@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from model.job import WHOLE_GPU, Placement, Request
+from model.job import WHOLE_GPU, Job, Placement, Request, accepts
 from model.node import Node
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Nodes = Any  # an index array or a slice over nodes
 
+MANY = 2**40  # workers; more than any job has
 RESOURCES = ("gpu", "cpu", "memory")
 
 
@@ -41,8 +42,8 @@ class Capacity:
         `last_changed` is the node of the last change.
     allocated, free_open : int
         Milli-GPU held, and free on nodes that take jobs.
-    busy_nodes, busy_gpus : int
-        Nodes with any job; devices with any use.
+    busy_nodes, partial_nodes, busy_gpus : int
+        Nodes with any job; with some GPU held and some free; devices with any use.
     scattered : int
         Fully free devices on open nodes that are not wholly free.
     """
@@ -71,8 +72,10 @@ class Capacity:
         self.allocated = 0
         self.free_open = int(self.free_total.sum())
         self.busy_nodes = 0
+        self.partial_nodes = 0
         self.busy_gpus = 0
         self.scattered = 0
+        self._full: list[int] = self.free_total.tolist()  # milli-GPU when empty
         self._residents = [0] * len(nodes)  # workers on each node
         self.watchers: list[Callable[[int], None]] = []  # told each changed node
         # single elements change far quicker through a memoryview than through NumPy
@@ -90,8 +93,11 @@ class Capacity:
                 row[gpu] = self._free[node, gpu] = row[gpu] - milli
                 taken += milli
             self._largest[node] = max(row)
-            self._total[node] -= taken
+            before = self._total[node]
+            left = self._total[node] = before - taken
             self.allocated += taken
+            full = self._full[node]
+            self.partial_nodes += (0 < left < full) - (0 < before < full)
             if self.all_open or self.open[node]:
                 self.free_open -= taken
             whole = row.count(WHOLE_GPU)
@@ -181,13 +187,43 @@ class Capacity:
             return bool(self._largest[node] >= request.gpu_milli)
         return bool(self._whole[node] >= request.num_gpus)
 
+    def workers(self, request: Request) -> Ints:
+        """Return how many equal workers each open node has room for now, (nodes,)."""
+        most = np.where(self.open & self.accessible(request.gpu_type), MANY, 0)
+        if request.num_gpus == 1:
+            most = np.minimum(most, (self.free // request.gpu_milli).sum(axis=1))
+        elif request.num_gpus > 1:
+            most = np.minimum(most, self.whole // request.num_gpus)
+        if self.counts_cpu and request.cpu_milli:
+            most = np.minimum(most, self.free_cpu // request.cpu_milli)
+        if self.counts_memory and request.memory_mib:
+            most = np.minimum(most, self.free_memory // request.memory_mib)
+        return most
+
+    def pool_holds(self, job: Job) -> bool:
+        """Return whether the sum of all that is free would hold the whole job."""
+        if job.total_milli > self.free_open:
+            return False
+        if not (job.gpu_type or self.counts_cpu or self.counts_memory):
+            return True
+        nodes = self.open & self.accessible(job.gpu_type)
+        workers = job.num_workers
+        return bool(
+            job.total_milli <= self.free_total[nodes].sum()
+            and not (
+                self.counts_cpu and workers * job.cpu_milli > self.free_cpu[nodes].sum()
+            )
+            and not (
+                self.counts_memory
+                and workers * job.memory_mib > self.free_memory[nodes].sum()
+            )
+        )
+
     def accessible(self, gpu_type: str) -> Bools:
         """Return which nodes have a GPU type that the constraint accepts, (nodes,)."""
         if gpu_type not in self._accessible:
-            accepted = gpu_type.split("|") if gpu_type else None
             self._accessible[gpu_type] = np.array(
-                [accepted is None or node.gpu_type in accepted for node in self.nodes],
-                dtype=bool,
+                [accepts(gpu_type, node.gpu_type) for node in self.nodes], dtype=bool
             )
         return self._accessible[gpu_type]
 

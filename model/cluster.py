@@ -112,7 +112,8 @@ class Cluster:
         try:
             self._acquire(job, placements)
         except PlacementError:
-            self._acquire(job, source)
+            for placement in source:  # its node may be closed, but was its own
+                self._take(job.request, placement)
             raise
         self.held.remove(job_id)
         held.placements, held.expected_end = placements, expected_end
@@ -132,14 +133,18 @@ class Cluster:
             if not self._has_room(request, placement):
                 self._release(request, placements[:taken])
                 raise self._no_room(job, placement)
-            gpus = self.gpus[placement.node]
-            for gpu in placement.gpus:
-                gpus[gpu].take(request.gpu_milli)
-            if self.cpu and request.cpu_milli:
-                self.cpu[placement.node].take(request.cpu_milli)
-            if self.memory and request.memory_mib:
-                self.memory[placement.node].take(request.memory_mib)
-            self.capacity.shift(request, placement, 1)
+            self._take(request, placement)
+
+    def _take(self, request: Request, placement: Placement) -> None:
+        node, devices = placement
+        gpus = self.gpus[node]
+        for gpu in devices:
+            gpus[gpu].take(request.gpu_milli)
+        if self.cpu and request.cpu_milli:
+            self.cpu[node].take(request.cpu_milli)
+        if self.memory and request.memory_mib:
+            self.memory[node].take(request.memory_mib)
+        self.capacity.shift(request, placement, 1)
 
     def _release(self, request: Request, placements: Placements) -> None:
         for placement in placements:
@@ -166,6 +171,8 @@ class Cluster:
             return False
         if self.memory and self.memory[node].level < request.memory_mib:
             return False
+        if not (self.capacity.all_open or self.capacity.open[node]):
+            return False
         accessible = self.capacity.accessible
         return not request.gpu_type or bool(accessible(request.gpu_type)[node])
 
@@ -184,4 +191,6 @@ class Cluster:
         if job.gpu_type:
             ask += f" of type {job.gpu_type}"
             room += f", its type is {self.capacity.nodes[node].gpu_type or 'unknown'}"
+        if not self.capacity.open[node]:
+            room += ", and it takes no jobs"
         return PlacementError(f"job {job.job_id} needs {ask}, but {room}")

@@ -1,7 +1,6 @@
 """The command line is the settings: one option for each field."""
 
 import argparse
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import Any, NoReturn, get_args, get_type_hints
@@ -87,9 +86,3 @@ def read_settings(options: argparse.Namespace) -> Settings:
     """Return the settings among parsed options."""
     names = [field.name for field in fields(Settings)]
     return Settings(**{name: getattr(options, name) for name in names})
-
-
-def complain(error: UserError) -> int:
-    """Print a user's error as one line; return the exit code for it."""
-    sys.stderr.write(f"error: {' '.join(str(error).split())}\n")
-    return 2

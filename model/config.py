@@ -19,8 +19,8 @@ GPU_TYPES = {"MISC": 0.57, "T4": 0.36, "P100": 0.05, "V100": 0.02}
 class Settings:
     """Settings of one run; raises UserError if two of them contradict each other."""
 
-    scheduler: Annotated[str, "scheduler, or several separated by commas"] = (
-        "FGD,BestFit,RandomFit"
+    scheduler: Annotated[str, "scheduler; on the command line, several with commas"] = (
+        "FGD"
     )
     queue: Annotated[str, "queue discipline: fifo, backfill, easy or sjf"] = "fifo"
     seed: Annotated[int, "parent of all random streams"] = 0
@@ -103,7 +103,11 @@ class Settings:
                 )
         if not self.duration_bounds[0] < self.duration_bounds[1]:
             raise UserError(f"--duration-range {self.duration_range}: LOW < HIGH")
-        _ = self.load_factor, self.migration_costs
+        if not self.duration_bounds[0] > 0:
+            raise UserError(f"--duration-range {self.duration_range}: LOW > 0")
+        if not 0 < (self.load_factor or 1.0) <= 1000:
+            raise UserError(f"--target-load {self.target_load}: above 0, at most 1000")
+        _ = self.migration_costs
 
     def _check_ranges(self) -> None:
         for name, low, high in RANGES:
@@ -122,7 +126,7 @@ class Settings:
     @property
     def schedulers(self) -> tuple[str, ...]:
         """Names of the schedulers to run."""
-        return tuple(name.strip() for name in self.scheduler.split(","))
+        return tuple(dict.fromkeys(name.strip() for name in self.scheduler.split(",")))
 
     @property
     def resource_names(self) -> tuple[str, ...]:
@@ -210,7 +214,7 @@ RANGES: tuple[tuple[str, float, float], ...] = (
     ("cpu_per_node", 0, 2**40),
     ("memory_per_node", 0, 2**40),
     ("num_jobs", 0, 100_000_000),
-    ("interarrival_time", 0, math.inf),
+    ("interarrival_time", 0, 1e6),
     ("duration_error", 0, 10),
     ("target_popularity", 1e-9, 1),
     ("warm_up", 0, 0.99),
@@ -230,15 +234,16 @@ RANGES: tuple[tuple[str, float, float], ...] = (
 def deal(shares: Mapping[str, float], number: int) -> list[str]:
     """Return *number* names in proportion to their shares, the rarest evenly spread.
 
-    >>> deal({"a": 0.7, "b": 0.3}, 5)
-    ['a', 'b', 'a', 'a', 'a']
+    >>> "".join(deal({"a": 0.75, "b": 0.25}, 8))
+    'aabaaaba'
     """
     dealt: list[str] = []
-    for place in range(1, number + 1):
-        owed = {
-            name: share * place - dealt.count(name) for name, share in shares.items()
-        }
+    owed = dict.fromkeys(shares, 0.0)
+    for _ in range(number):
+        for name, share in shares.items():
+            owed[name] += share
         dealt.append(max(owed, key=owed.__getitem__))
+        owed[dealt[-1]] -= 1
     return dealt
 
 

@@ -7,6 +7,7 @@ PlacementError        a scheduler asked for GPUs that are not free (a bug)
 """
 
 import difflib
+import sys
 from collections.abc import Iterable
 
 
@@ -33,3 +34,9 @@ def suggestion(word: str, allowed: Iterable[str]) -> str:
     known = {name.lower(): name for name in allowed}
     near = difflib.get_close_matches(word.lower(), known, n=1)
     return f' (did you mean "{known[near[0]]}"?)' if near else ""
+
+
+def complain(error: UserError) -> int:
+    """Print a user's error as one line; return the exit code for it."""
+    sys.stderr.write(f"error: {' '.join(str(error).split())}\n")
+    return 2

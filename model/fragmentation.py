@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from model.capacity import Capacity, Ints
-from model.job import WHOLE_GPU
+from model.job import WHOLE_GPU, accepts
 from model.target import Target
 
 
@@ -119,9 +119,9 @@ def _profile_rows(
     whole = np.arange(gpus + 1)
     partly, wholly = np.zeros_like(milli), np.zeros_like(whole)
     for request, weight in zip(*target, strict=True):
-        accepts = not request.gpu_type or gpu_type in request.gpu_type.split("|")
+        access = accepts(request.gpu_type, gpu_type)
         has_cpu = cpu is None or cpu >= request.cpu_milli
-        if request.num_gpus == 0 or not accepts or not has_cpu:
+        if request.num_gpus == 0 or not access or not has_cpu:
             partly += weight * milli
             wholly += weight * whole * WHOLE_GPU
         elif request.num_gpus == 1:
@@ -160,7 +160,7 @@ def fragment_of(
         usable = [milli for milli in free if milli >= request.gpu_milli]
         satisfied = (
             0 < request.num_gpus <= len(usable)
-            and (not request.gpu_type or gpu_type in request.gpu_type.split("|"))
+            and accepts(request.gpu_type, gpu_type)
             and (cpu is None or cpu >= request.cpu_milli)
         )
         lost += weight * (sum(free) - sum(usable) if satisfied else sum(free))

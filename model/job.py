@@ -30,6 +30,15 @@ class Request(NamedTuple):
     gpu_type: str = ""
 
 
+def accepts(constraint: str, gpu_type: str) -> bool:
+    """Return whether a type constraint ``A|B`` accepts a node's type; empty = any.
+
+    >>> accepts("T4|V100", "T4"), accepts("T4|", ""), accepts("", "")
+    (True, False, True)
+    """
+    return not constraint or bool(gpu_type and gpu_type in constraint.split("|"))
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """One request for GPUs; raises ValueError if no cluster could make sense of it."""
@@ -82,9 +91,7 @@ class Job:
         object.__setattr__(self, "total_milli", total_milli)
 
     def _check_times(self) -> None:
-        if not math.isfinite(self.submit_time):
-            raise self._wrong("submit_time", "must be finite")
-        for name in ("duration", "estimated_duration"):
+        for name in ("submit_time", "duration", "estimated_duration"):
             value = getattr(self, name)
             if value is not None and not (math.isfinite(value) and value >= 0):
                 raise self._wrong(name, "must be finite and at least 0")

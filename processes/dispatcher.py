@@ -63,8 +63,8 @@ class Dispatcher:
     def disturb(self, job_id: str, cause: Disturbance) -> None:
         """Interrupt a running job; one that is being evicted is beyond all else."""
         progress = self.progress[job_id]
-        if not progress.evicted:
-            progress.evicted = isinstance(cause, Evicted)
+        if not progress.doomed:
+            progress.doomed = isinstance(cause, Evicted)
             cast(Process, progress.process).interrupt(cause)
 
     def leave(self, job: Job) -> None:
@@ -80,11 +80,14 @@ class Dispatcher:
         while True:
             yield self._bell
             self._bell, now = Bell(self.env), self.env.now
-            while pending.entries and (decision := self._decide(now)) is not None:
-                yield self._start(*decision)
-            if pending.entries and not self._held.by_id and self._nothing_comes():
-                for job in list(pending):
-                    yield self._start(job, None)
+            while pending.entries:
+                decision = self._decide(now)
+                if decision is not None:
+                    yield self._start(*decision)
+                elif self._held.by_id or self._something_comes():
+                    break
+                else:  # the head would wait for ever, and maybe others behind it
+                    yield self._start(pending.head, None)
             for tell in self.after_pass:
                 tell(now)
 
@@ -99,5 +102,5 @@ class Dispatcher:
         self.pending.remove(job)
         return self.progress[job.job_id].placed.succeed(placements)
 
-    def _nothing_comes(self) -> bool:
-        return not any(source.is_alive for source in self.sources)
+    def _something_comes(self) -> bool:
+        return any(source.is_alive for source in self.sources)

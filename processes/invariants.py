@@ -72,6 +72,11 @@ def _check_counts(cluster: Cluster) -> None:
         ("busy_gpus", capacity.busy_gpus, (capacity.num_gpus - whole).sum()),
         ("scattered", capacity.scattered, part[is_open].sum()),
         ("busy_nodes", capacity.busy_nodes, len(busy)),
+        (
+            "partial_nodes",
+            capacity.partial_nodes,
+            ((free.sum(axis=1) > 0) & (free.sum(axis=1) < full)).sum(),
+        ),
     ):
         _same(name, counted, int(actual))
     for name, kept, derived in (

@@ -37,7 +37,7 @@ def run_job(
         if placements is None:
             break
         start = started if start is None else start
-        progress.evicted = False
+        progress.evicted = progress.doomed = False
         hold = cluster.hold(job, placements, started + progress.expected_left)
         with hold:
             resumed, left = started, progress.left  # no wait if there is no work

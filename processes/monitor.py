@@ -22,12 +22,12 @@ COLUMNS = (
     "pending",  # jobs
     "pending_milli",  # milli-GPU
     "busy_nodes",  # nodes with any job
+    "partial_nodes",  # nodes with some GPU held and some free
     "busy_gpus",  # devices with any use
 )
 MAX_ROWS = 2**17  # 12 MiB
 BUFFER = 2**13  # raw rows kept packed before they join the table
-RAW = Struct("10d")
-NO_HEAD = 2**62  # milli-GPU; what nobody asks for while nobody waits
+RAW = Struct("11d")
 
 Table = NDArray[np.float64]  # (rows, columns)
 
@@ -70,11 +70,12 @@ class Monitor:
             capacity.allocated,
             capacity.free_open,
             self._fragmentation.total,
-            waiting[0][2].total_milli if waiting else NO_HEAD,
+            bool(waiting) and capacity.pool_holds(waiting[0][2]),
             capacity.scattered,
             len(waiting),
             self._pending.milli,
             capacity.busy_nodes,
+            capacity.partial_nodes,
             capacity.busy_gpus,
         )
         self._rows += 1
@@ -97,10 +98,9 @@ class Monitor:
     def _derive(self, rows: int) -> Table:
         """Return the rows of `COLUMNS` for the first raw ones."""
         raw = np.frombuffer(bytes(self._raw[: rows * RAW.size])).reshape(rows, -1)
-        time, allocated, free, amount, head, *rest = raw.T
-        blocked = head <= free
+        time, allocated, free, amount, blocked, *rest = raw.T
         fragmented = amount / self._fragmentation.weight
-        stranded = np.where(blocked, free, 0.0)
+        stranded = blocked * free
         derived = [time, allocated + free, allocated, free, fragmented, stranded]
         return np.column_stack([*derived, blocked, *rest])
 

@@ -36,8 +36,8 @@ class Progress:
     """How much work is left, at what speed it goes, and what has been paid."""
 
     __slots__ = (
-        "arrival", "evicted", "job", "moves", "pause", "placed", "process", "speed",
-        "work",
+        "arrival", "doomed", "evicted", "job", "moves", "pause", "placed", "process",
+        "speed", "work",
     )  # fmt: skip
 
     def __init__(self, job: Job, process: Process | None) -> None:
@@ -49,7 +49,8 @@ class Progress:
         self.pause = 0.0  # s of migration or restart to sit out before working on
         self.speed = 1.0
         self.moves = 0
-        self.evicted = False
+        self.doomed = False  # an eviction is on its way to it
+        self.evicted = False  # and has arrived
 
     @property
     def left(self) -> float:

@@ -1,7 +1,7 @@
 """Wires the processes, runs them and returns what happened; writes nothing."""
 
 import gc
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
 
@@ -33,7 +33,7 @@ from schedulers.registry import scheduler_class
 
 
 class Simulation:
-    """One run: build it, `run` it once.
+    """One run: build it, `run` it once; `accepted` are the jobs not refused.
 
     Parameters
     ----------
@@ -70,12 +70,12 @@ class Simulation:
         self.cluster = Cluster(self.env, nodes, settings.resource_names)
         self.records: list[JobRecord] = []
         self.moves: list[Move] = []
-        accepted = self._refuse_hopeless()
-        self._build(accepted, target or self._target())
-        self._start_processes(accepted, changes)
+        self.accepted = self._refuse_hopeless()
+        self._build(target or self._target())
+        self._start_processes(changes)
 
     def _target(self) -> Target:
-        return target_workload(self.jobs, self.settings.target_popularity)
+        return target_workload(self.accepted, self.settings.target_popularity)
 
     def _refuse_hopeless(self) -> list[Job]:
         """Record the jobs that no empty cluster could host; return the others."""
@@ -91,7 +91,7 @@ class Simulation:
                 accepted.append(job)
         return accepted
 
-    def _build(self, accepted: Sequence[Job], target: Target) -> None:
+    def _build(self, target: Target) -> None:
         settings, capacity = self.settings, self.cluster.capacity
         self.fragmentation = Fragmentation(capacity, target)
         world = World(
@@ -109,14 +109,11 @@ class Simulation:
             interference = Interference(self.cluster, self.dispatcher)
             self.cluster.watchers.append(interference.update)
         self.finished = Event(self.env)
-        self.expected = len(accepted)
         self.dispatcher.after_leave.append(self._finish_when_all_left)
-        if not accepted:
+        if not self.accepted:
             self.finished.succeed()
 
-    def _start_processes(
-        self, accepted: Iterable[Job], changes: Sequence[NodeChange]
-    ) -> None:
+    def _start_processes(self, changes: Sequence[NodeChange]) -> None:
         env, capacity = self.env, self.cluster.capacity
         for node in joins_later(changes):
             capacity.set_open(node, False)
@@ -128,7 +125,7 @@ class Simulation:
         env.process(self.dispatcher.dispatch())
         self.dispatcher.sources = [
             env.process(operate(env, changes, mailboxes)),
-            env.process(arrive(env, accepted, self._submit)),
+            env.process(arrive(env, self.accepted, self._submit)),
         ]
 
     def _evict(self, held: Held, reason: str) -> None:
@@ -144,7 +141,7 @@ class Simulation:
         self.env.process(life)
 
     def _finish_when_all_left(self, left: int) -> None:
-        if left == self.expected:
+        if left == len(self.accepted):
             self.finished.succeed()
 
     def run(

@@ -112,6 +112,8 @@ class ScoringScheduler(Scheduler):
 
     def _place_gang(self, job: Job) -> Placements | None:
         """Place worker after worker, each seeing the ones before it."""
+        if self.capacity.workers(job.request).sum() < job.num_workers:
+            return None
         placements: list[Placement] = []
         with self.capacity.trial() as take:
             for _ in range(job.num_workers):

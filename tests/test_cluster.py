@@ -116,6 +116,49 @@ def test_migration_that_does_not_fit_leaves_the_job_where_it_was(cluster):
         check_moment(cluster)
 
 
+def test_a_closed_node_takes_no_job_but_keeps_its_own(cluster):
+    with cluster.hold(share("j", 600), (Placement(0, (0,)),)):
+        cluster.capacity.set_open(0, False)
+        with (
+            pytest.raises(PlacementError, match="takes no jobs"),
+            cluster.hold(share("k", 100), (Placement(0, (1,)),)),
+        ):
+            pass
+        with (
+            cluster.hold(share("big", 900), (Placement(1, (0,)),)),
+            pytest.raises(PlacementError),
+        ):
+            cluster.migrate("j", (Placement(1, (0,)),), expected_end=1.0)
+
+        assert cluster.held["j"].placements == (Placement(0, (0,)),)
+        check_moment(cluster)
+
+
+def test_workers_counts_what_each_open_node_has_room_for(cluster):
+    def workers(**asks):
+        return cluster.capacity.workers(Job("j", 0, 1, **asks).request).tolist()
+
+    assert workers(gpu_milli=400) == [4, 2]
+    assert workers(num_gpus=2) == [1, 0]
+    assert workers(gpu_milli=400, cpu_milli=1500) == [2, 2]
+    assert workers(gpu_milli=400, memory_mib=60) == [1, 2]
+    assert workers(gpu_milli=400, gpu_type="V100") == [0, 2]
+    cluster.capacity.set_open(1, False)
+    assert workers(num_gpus=0, gpu_milli=0, cpu_milli=1000) == [4, 0]
+
+
+def test_the_pool_holds_what_the_sum_of_all_resources_holds(cluster):
+    def holds(**asks):
+        return cluster.capacity.pool_holds(Job("j", 0, 1, **asks))
+
+    assert holds(num_gpus=3)  # though no node has three
+    assert not holds(num_gpus=4)
+    assert not holds(cpu_milli=12_001)
+    assert holds(cpu_milli=12_000)  # though no node has so many
+    assert not holds(memory_mib=301)
+    assert not holds(num_gpus=2, gpu_type="V100")
+
+
 def test_a_job_cannot_hold_twice(cluster):
     job = share("j", 100)
     with (

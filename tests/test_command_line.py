@@ -88,8 +88,8 @@ def test_dashes_and_underscores_and_equals_signs_mean_the_same(cli, tmp_path):
         ("--num-nodes 3", 'unknown argument --num-nodes (did you mean "--num-node"?)'),
         ("--num-node zero", "argument --num-node: invalid int value: 'zero'"),
         ("--num-node 0", "--num-node 0: must be 1 to 1000000"),
-        ("--interarrival-time nan", "--interarrival-time nan: must be at least 0"),
-        ("--interarrival-time -1", "--interarrival-time -1.0: must be at least 0"),
+        ("--interarrival-time nan", "--interarrival-time nan: must be 0 to 1000000"),
+        ("--interarrival-time -1", "--interarrival-time -1.0: must be 0 to 1000000"),
         ("--queue lifo", "--queue lifo: must be one of fifo, backfill, easy, sjf"),
         ("--trace no/where.csv", "no/where.csv: no such file"),
         ("--node-list nodes.csv", "nodes.csv: no such file"),
@@ -107,6 +107,13 @@ def test_dashes_and_underscores_and_equals_signs_mean_the_same(cli, tmp_path):
         ),
         ("--use_rescheduling True", "running jobs cannot be moved yet"),
         ("--name ../../x", "--name ../../x: must be a plain name"),
+        ("--name ..", "--name ..: must be a plain name"),
+        ("--duration-range 0-86400", "--duration-range 0-86400: LOW > 0"),
+        ("--duration-range 86399-86400", "fewer than one job in 1000 lasts that long"),
+        ("--duration-range 1e9-2e9", "fewer than one job in 1000 lasts that long"),
+        ("--target-load 1e303", "--target-load 1e303: above 0, at most 1000"),
+        ("--interarrival-time 1e12", "must be 0 to 1000000"),
+        ("--trace tests", "tests: no such file"),
         ("stray", "unknown argument stray"),
     ],
 )
@@ -145,6 +152,72 @@ def test_a_trace_of_refused_jobs_only_still_ends(cli, tmp_path):
 
     assert code == 0
     assert "1 jobs (1 refused)" in out
+
+
+def test_a_name_never_replaces_what_is_no_run_or_a_run_with_other_settings(
+    cli, tmp_path
+):
+    words = [*SMALL, "--scheduler", "FGD", "--name", "r"]
+    assert cli(*words)[0] == 0
+    before = (tmp_path / "runs" / "r" / "jobs.csv").read_bytes()
+    assert cli(*words)[0] == 0  # the same run again
+    code, _, err = cli(*words, "--seed", "9")
+    assert (code, "holds a run with other settings" in err) == (2, True)
+    assert (tmp_path / "runs" / "r" / "jobs.csv").read_bytes() == before
+
+    (tmp_path / "runs" / "thesis").mkdir()
+    (tmp_path / "runs" / "thesis" / "chapter.tex").write_text("years of work")
+    code, _, err = cli(*words[:-1], "thesis")
+    assert (code, "is no run of ours" in err) == (2, True)
+    assert (tmp_path / "runs" / "thesis" / "chapter.tex").exists()
+
+
+def test_an_output_that_cannot_be_written_is_said_before_the_simulation(
+    tmp_path, capsys
+):
+    (tmp_path / "file").write_text("")
+    words = [*SMALL, "--scheduler", "FGD", "--out", str(tmp_path / "file")]
+
+    assert program.main(words) == 2
+    assert "cannot write" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("queue", ["sjf", "backfill", "easy"])
+def test_the_bound_is_shown_for_fifo_only(cli, queue):
+    words = [*SMALL, "--interarrival-time", "1", "--scheduler", "FGD,BestFit"]
+    assert "pooled bound" in cli(*words)[1]
+    out = cli(*words, "--queue", queue)[1]
+
+    assert "pooled bound" not in out
+    assert "0.000" not in out  # nor a gap closed
+
+
+def test_dollar_signs_in_a_traces_name_are_no_formula(cli, tmp_path):
+    trace = tmp_path / "x$_$.csv"
+    trace.write_text("job_id,submit_time,duration,num_gpus,gpu_milli\na,0,5,1,1000\n")
+
+    assert cli("--trace", str(trace), "--scheduler", "FGD")[0] == 0
+
+
+def test_settings_that_a_trace_file_ignores_are_noted(cli, tmp_path):
+    trace = tmp_path / "t.csv"
+    trace.write_text("job_id,submit_time,duration,num_gpus,gpu_milli\na,0,5,1,1000\n")
+    _, _, err = cli("--trace", str(trace), "--gangs", "True", "--scheduler", "FGD")
+
+    assert err == "note: --gangs has no effect on a trace file\n"
+
+
+def test_a_scheduler_named_twice_runs_once(cli):
+    assert cli(*SMALL, "--scheduler", "FGD,fgd")[1].count("\nFGD ") == 1
+
+
+def test_timing_counts_finished_jobs(cli, tmp_path):
+    cli(*SMALL, "--scheduler", "FGD", "--name", "t")
+    timing = read_run(tmp_path / "runs" / "t").timing
+
+    assert timing["jobs_per_second"] == pytest.approx(60 / timing["wall_seconds"])
+    assert 0 < timing["decision_ms_p50"] <= timing["decision_ms_p99"]
+    assert timing["peak_rss_mib"] > 10
 
 
 def test_help_prints_every_setting_with_its_text():

@@ -107,15 +107,34 @@ def test_easy_overtakes_only_what_cannot_delay_the_head(two_gpus, backfilled, st
 
 def test_easy_leaves_what_the_head_does_not_need(two_gpus):
     """The head will take GPU 0 at 10; GPU 1 stays free, however long the job is."""
-    head = Job("head", 0, 5, gpu_milli=1000, gpu_type="")
+    head, long = Job("head", 0, 5), Job("long", 1, 500, gpu_milli=900)
 
     def place(job):
-        return None if job is head else (Placement(0, (1,)),)
+        fits = job is long and two_gpus._capacity.open[0]
+        return (Placement(0, (1,)),) if fits else None
 
     two_gpus._capacity.shift(Job("x", 0, 1, gpu_milli=1).request, Placement(0, (1,)), 1)
-    long = Job("long", 1, 500, gpu_milli=900)
 
     assert two_gpus(queue_of(head, long), place, 1.0).job is long
+
+
+def test_easy_looks_elsewhere_if_the_best_place_is_reserved():
+    """The head will take both GPUs of node 0; node 1 has too few for it."""
+    capacity, held = Capacity([Node("a", 2), Node("b", 1)]), HeldJobs()
+    job, placement = Job("running", 0, 10), Placement(0, (0,))
+    capacity.shift(job.request, placement, 1)
+    held.add(Held(job, (placement,), 10.0))
+    head, long = Job("head", 0, 5, num_gpus=2), Job("long", 1, 500)
+
+    def place(asked):
+        if asked is head:
+            return None
+        return (Placement(0, (1,)) if capacity.open[0] else Placement(1, (0,)),)
+
+    decision = Easy(capacity, held)(queue_of(head, long), place, 1.0)
+
+    assert decision == (long, (Placement(1, (0,)),))
+    assert capacity.open.all()  # closed for the question only
 
 
 def test_reservation_of_a_gang_waits_for_its_last_worker(two_gpus):

@@ -45,6 +45,15 @@ def test_each_category_by_hand(kind, free, cpu, lost):
     assert fragment_of(free, workload, "T4", cpu) == lost
 
 
+def test_what_a_closed_node_has_free_is_no_fragment():
+    capacity = Capacity([Node("a", 1), Node("b", 1)])
+    fragmentation = Fragmentation(capacity, target((1, Request(2, 1000))))
+    assert fragmentation.total == 2000
+    capacity.set_open(0, False)
+
+    assert fragmentation.total == 1000
+
+
 def test_mean_over_kinds_weighs_by_popularity():
     workload = target((3, Request(1, 1000)), (1, Request(1, 300)))
 

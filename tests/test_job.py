@@ -77,6 +77,7 @@ def test_arrival_is_never_seen_before_it_was_submitted(run):
         ({"duration": -1}, "duration -1 must be finite and at least 0"),
         ({"duration": float("nan")}, "duration nan must be finite"),
         ({"submit_time": float("inf")}, "submit_time inf must be finite"),
+        ({"submit_time": -1}, "submit_time -1 must be finite and at least 0"),
         ({"gpu_milli": 1500}, "gpu_milli 1500 must be at most 1000"),
         ({"num_gpus": 2, "gpu_milli": 500}, "gpu_milli 500 must be 1000 with several"),
         ({"num_gpus": 0}, "gpu_milli 1000 and num_gpus must both be 0 or neither"),
@@ -104,6 +105,31 @@ def test_progress_conserves_work_through_any_disturbance():
     progress.advance(20)  # 10 s of work
     progress.disturb(Evicted(cost=7, lost=5))
     assert (progress.work, progress.pause, progress.moves) == (55, 7, 2)
+
+
+def test_two_pauses_add_up():
+    progress = Progress(Job("a", 0, 100), process=None)
+    progress.disturb(Migrated(cost=40))
+    progress.disturb(Migrated(cost=40))
+
+    assert progress.left == 180
+
+
+def test_all_disturbances_of_one_instant_arrive(simulation):
+    """A change of pace is still on its way when the eviction is sent."""
+    sim = simulation([Job("a", 0, 10)], (1,))
+
+    def disturb():
+        yield sim.env.timeout(4)
+        sim.dispatcher.disturb("a", Paced(0.5))
+        sim.dispatcher.disturb("a", Evicted(3))
+        sim.dispatcher.disturb("a", Paced(0.25))  # too late: it is being evicted
+
+    sim.env.process(disturb())
+    (record,) = sim.run().records
+
+    assert record.end_time == 4 + 3 + 6 / 0.5
+    assert record.moves == 1
 
 
 def test_eviction_never_loses_more_work_than_was_done():

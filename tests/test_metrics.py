@@ -8,7 +8,9 @@ from analysis.run_folder import read_run, write_run
 from clusterdata.generator import generate
 from model.config import Settings
 from model.errors import UserError
-from model.job import Job
+from model.job import Job, Request
+from model.node import Node, NodeChange
+from model.target import Target
 
 
 def config(capacity, **settings):
@@ -67,11 +69,64 @@ def test_stranded_capacity_is_what_the_head_could_use_if_it_were_in_one_place(
     assert summary["stranded_ratio"] == pytest.approx(9 * 2000 / (21 * 4000))
 
 
+def test_fragmentation_and_scatter_by_hand(simulation):
+    """One job of 300 on nodes of 2 and 1 GPUs; the only kind of job asks for a GPU.
+
+    Free are 2,700 milli, of which the 700 are a fragment; one whole GPU is on a node
+    that is not wholly free.
+    """
+    target = Target((Request(1, 1000),), (1,))
+    jobs = [Job("a", 0, 10, gpu_milli=300), Job("b", 10, 1, gpu_milli=300)]
+    summary = summary_of(simulation(jobs, (2, 1), target=target).run(), 3000)
+
+    assert summary["fragmentation_ratio"] == pytest.approx(700 / 2700)
+    assert summary["fragmentation_of_total"] == pytest.approx(700 / 3000)
+    assert summary["scattered_ratio"] == pytest.approx(1000 / 2700)
+    assert summary["mean_partial_nodes"] == 1
+    assert summary["mean_busy_nodes"] == 1
+    assert summary["busy_gpu_ratio"] == pytest.approx(1 / 3)
+
+
+def test_quantiles_by_hand(simulation):
+    """101 jobs of 1 s on one GPU wait 0, 1, ..., 100 s."""
+    jobs = [Job(str(i), 0, 1) for i in range(101)]
+    summary = summary_of(simulation(jobs, (1,)).run(), 1000)
+
+    waits = [summary[f"p{percent}_queueing_delay"] for percent in (50, 95, 99)]
+    assert waits == [50, 95, 99]
+    assert summary["p95_jct"] == 96
+
+
+def test_a_job_that_waits_for_cpu_is_not_blocked_by_fragmentation(simulation):
+    nodes = [Node("n", 8, 1000, 10)]
+    jobs = [Job(i, 0, 10, cpu_milli=1000) for i in "ab"]
+    sim = simulation(jobs, nodes=nodes, resources="gpu,cpu,memory")
+
+    assert summary_of(sim.run(), 8000)["blocked_seconds"] == 0
+
+
+def test_a_job_that_never_ends_misses_its_deadline(simulation):
+    jobs = [Job("a", 0, 10, deadline=50.0), Job("b", 6, 1, deadline=60.0)]
+    sim = simulation(jobs, (1,), changes=[NodeChange(10, 0, "leave")])
+    summary = summary_of(sim.run(), 1000)
+
+    assert summary["deadlines_met"] == 0.5
+    assert np.isnan(summary["pooled_mean_queueing_delay"])  # no bound for such a run
+
+
+def test_refused_jobs_do_not_steer_fgd(simulation):
+    jobs = [Job("small", 0, 1, gpu_milli=300), Job("huge", 0, 1, 9, num_workers=9000)]
+    sim = simulation(jobs, (2,))
+
+    assert sim.fragmentation.weight == 1  # the small one's kind alone
+
+
 def test_warm_up_leaves_the_first_jobs_out(simulation):
     jobs = [Job(str(i), 0, 10) for i in range(5)]
     summary = summary_of(simulation(jobs, (1,)).run(), 1000, warm_up=0.4)
 
     assert summary["mean_queueing_delay"] == 30  # of 20, 30, 40
+    assert summary["pooled_mean_queueing_delay"] == 30
 
 
 def test_brute_force_recomputation_agrees(simulation):

@@ -64,6 +64,15 @@ def test_jobs_that_no_node_is_left_for_end_the_run_and_are_named(run):
     assert done["b"].reason == "no node left that could host it"
 
 
+def test_a_head_that_can_never_start_does_not_drag_others_down(run):
+    """fifo: `big` needs a node that has left for good; those behind it still run."""
+    jobs = [Job("big", 2, 5, num_gpus=2), *[Job(f"s{i}", 2, 5) for i in range(3)]]
+    done = run(jobs, (2, 1), changes=[NodeChange(1, 0, "leave")])
+
+    assert done["big"].status == "unfinished"
+    assert [done[f"s{i}"].start_time for i in range(3)] == [2, 7, 12]
+
+
 def test_what_closed_nodes_have_free_is_no_capacity(simulation):
     changes = [NodeChange(2, 0, "drain"), NodeChange(6, 0, "return")]
     jobs = [Job("a", 0, 4, gpu_milli=400), Job("b", 9, 1)]

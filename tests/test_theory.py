@@ -68,7 +68,7 @@ def test_md1_mean_wait_is_half_of_mm1():
 
 
 def test_the_comparison_can_fail():
-    """Three standard errors would notice a mean that is a tenth off."""
+    """Three standard errors would notice a mean that is a third off."""
     waits = mean_waits(5, 0.8)
     expected = erlang_c(5, 0.8) / (5 * 0.2)
 

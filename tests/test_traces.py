@@ -77,6 +77,8 @@ def test_line_numbers_count_line_breaks_inside_quotes(trace):
         ('a,0,"1,000",1,1000', "column 'duration': '1,000'"),
         ("a,0,,1,1000", "column 'duration': ''"),
         ("a,inf,5,1,1000", "column 'submit_time': 'inf'"),
+        ("a,-1,5,1,1000", "column 'submit_time': '-1' is not a finite number of at"),
+        ("a,0,1e13,1,1000", "column 'duration': '1e13' is not .* at most 1e.12"),
         ("a,0,5,1.5,1000", "column 'num_gpus': '1.5' is not a whole number"),
         ("a,0,5,-1,1000", "column 'num_gpus': '-1'"),
         ("a,0,5,1,1001", "column 'gpu_milli': '1001' is not .* at most 1000"),
@@ -130,6 +132,29 @@ def test_missing_empty_and_header_only_files_are_told_apart(tmp_path, trace):
     (tmp_path / "latin.csv").write_bytes(b"job_id\n\xff\xfe\n")
     with pytest.raises(TraceError, match="latin.csv: .*utf-8"):
         Table(tmp_path / "latin.csv")
+
+
+@pytest.mark.parametrize("name", ["t.csv.gz", "t.csv.zip", "t.csv.zst", "t.csv.xz"])
+def test_a_file_that_is_no_text_is_said_to_be_none(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(b"\x1f\x8b\x08\x00not really compressed\xff\xfe\n")
+
+    with pytest.raises(TraceError, match=name):
+        read_trace(path)
+
+
+def test_the_number_of_workers_has_a_limit(trace):
+    with pytest.raises(TraceError, match="'num_workers': '70000' is not .* 65536"):
+        trace("a,0,5,0,0,70000", header=f"{HEADER},num_workers")
+
+
+def test_the_checksum_is_that_of_the_file(tmp_path):
+    import hashlib
+
+    settings = settings_for(tmp_path, "a,5,1,1,1000")
+    expected = hashlib.sha256((tmp_path / "t.csv").read_bytes()).hexdigest()
+
+    assert load_workload(settings).checksum == expected
 
 
 def test_a_canonical_trace_survives_a_round_trip(tmp_path):
@@ -204,6 +229,21 @@ def test_openb_is_read_whole_with_its_quirks(openb):
     assert sum(0 < job.gpu_milli < 1000 for job in jobs) == 3078
     assert sum(job.total_milli for job in jobs) == 6_086_800
     assert sum(job.duration == 0 for job in jobs) == 1
+
+
+def test_openb_durations_count_from_scheduling_or_else_from_creation(tmp_path):
+    path = tmp_path / "pods.csv"
+    path.write_text(
+        "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,"
+        "creation_time,deletion_time,scheduled_time\n"
+        "ran,1000,10,1,460,,LS,Running,100,190,130\n"
+        "pending,1000,10,1,1000,T4|P100,LS,Pending,150,170,\n"
+    )
+    ran, pending = read_trace(path)
+
+    assert (ran.submit_time, ran.duration, ran.gpu_milli) == (0, 60, 460)
+    assert (pending.submit_time, pending.duration) == (50, 20)
+    assert pending.gpu_type == "T4|P100"
 
 
 def test_every_openb_file_with_times_is_read(openb):
