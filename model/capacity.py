@@ -79,9 +79,9 @@ class Capacity:
         self._residents = [0] * len(nodes)  # workers on each node
         self.watchers: list[Callable[[int], None]] = []  # told each changed node
         # single elements change far quicker through a memoryview than through NumPy
-        self._free, self._total = _view(self.free), _view(self.free_total)
-        self._whole, self._largest = _view(self.whole), _view(self.largest)
-        self._changed_at = _view(self.changed_at)
+        self._free, self._total = view(self.free), view(self.free_total)
+        self._whole, self._largest = view(self.whole), view(self.largest)
+        self._changed_at = view(self.changed_at)
         self._accessible: dict[str, Bools] = {}
 
     def shift(self, request: Request, placement: Placement, sign: int) -> None:
@@ -228,6 +228,6 @@ class Capacity:
         return self._accessible[gpu_type]
 
 
-def _view(array: Ints) -> Any:
+def view(array: Ints) -> Any:
     """Return the array's memory, whose elements are plain integers."""
     return memoryview(array)  # type: ignore[arg-type]  # arrays are buffers

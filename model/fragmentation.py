@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model.capacity import Capacity, Ints
+from model.capacity import Capacity, Ints, view
 from model.job import WHOLE_GPU, accepts
 from model.target import Target
 
@@ -37,7 +37,8 @@ class Fragmentation:
         weight x milli-GPU of fragment, by a device's free milli-GPU; 0 at 1000.
     wholly : (profiles, gpus + 1) int64
         The same of all fully free devices together, by their number.
-    amount : per node, weight x F_n; their sum is `total`.
+    amount : (nodes,) int64
+        weight x F_n; their sum is `total`.
     """
 
     def __init__(self, capacity: Capacity, target: Target) -> None:
@@ -45,13 +46,15 @@ class Fragmentation:
         self.weight = max(1, sum(target.weights))
         levels = {request.cpu_milli for request in target.requests}
         self.levels = sorted(levels) if capacity.counts_cpu else []
+        self._levels = np.array(self.levels)
         types = [node.gpu_type for node in capacity.nodes]
         self._make_tables(target, sorted(set(types)), capacity.free.shape[1])
         rank = {gpu_type: index for index, gpu_type in enumerate(sorted(set(types)))}
         self.num_profiles = len(self.partly)
         self._first = [rank[gpu_type] * (len(self.levels) + 1) for gpu_type in types]
         self._first_profile = np.array(self._first)  # (nodes,) with no free CPU
-        self.amount = [0] * len(types)
+        self.amount: Ints = np.zeros(len(types), dtype=np.int64)
+        self._amount = view(self.amount)
         self.total = 0
         for node in range(len(types)):
             self.update(node)
@@ -65,8 +68,8 @@ class Fragmentation:
         amount += sum(map(self._partly[profile], row))
         if not (self.capacity.all_open or self.capacity.open[node]):
             amount = 0  # what nobody may use is not a fragment of it
-        self.total += amount - self.amount[node]
-        self.amount[node] = amount
+        self.total += amount - self._amount[node]
+        self._amount[node] = amount
 
     def profile(self, node: int) -> int:
         """Return the index of the kinds that a node's type and free CPU satisfy."""
@@ -81,13 +84,11 @@ class Fragmentation:
         if not self.levels:
             return first
         left = self.capacity.free_cpu[nodes] - cpu_milli
-        profiles: Ints = first + np.searchsorted(self.levels, left, side="right")
+        profiles: Ints = first + self._levels.searchsorted(left, side="right")
         return profiles
 
-    def amounts(self, nodes: Ints, profile: Ints | None = None) -> Ints:
-        """Return weight x F_n of nodes, under another profile if given, (nodes,)."""
-        if profile is None:
-            profile = self.profiles(nodes)
+    def amounts(self, nodes: Ints, profile: Ints) -> Ints:
+        """Return weight x F_n of nodes as it were under other profiles, (nodes,)."""
         free, whole = self.capacity.free[nodes], self.capacity.whole[nodes]
         part = free + (profile * self.partly.shape[1])[:, None]  # (nodes, gpus)
         amounts: Ints = self.wholly.take(whole + profile * self.wholly.shape[1])

@@ -41,7 +41,7 @@ class FGD(ScoringScheduler):
         if self.fragmentation.levels and request.cpu_milli:
             # less CPU may leave kinds unsatisfied, whichever device is used
             least += self.fragmentation.amounts(nodes, after)
-            least -= self.fragmentation.amounts(nodes)
+            least -= self.fragmentation.amount[nodes]
         return least
 
     def choose_gpus(self, request: Request, node: int) -> tuple[int, ...]:
