@@ -42,6 +42,7 @@ class ScoringScheduler(Scheduler):
         super().__init__(world, queue)
         self._choose = DISCIPLINES[queue].chooser(world.capacity, world.held)
         self._tables: dict[Request, _Scores] = {}
+        self._never: Ints = np.full(len(world.capacity.nodes), NEVER)
 
     @abstractmethod
     def score(self, request: Request, nodes: Ints) -> Ints:
@@ -83,7 +84,7 @@ class ScoringScheduler(Scheduler):
             changed = (capacity.changed_at > table.seen).nonzero()[0]
             table.scores[changed] = self.score(request, changed)
             table.seen = clock
-        scores = np.where(fits, table.scores, NEVER)
+        scores = np.where(fits, table.scores, self._never)
         node = self.pick(scores)
         if scores.item(node) == NEVER:
             table.full = clock
