@@ -32,6 +32,10 @@ COLOURS = {
     "ElasticFlow": "#009E73",
     "R&P": "#8B4513",
     "Hops": "#5D3A9B",
+    "BestFitExact": "#A6761D",
+    "DotProd": "#7F7F7F",
+    "GpuClustering": "#66A61E",
+    "GpuPacking": "#B22222",
 }
 BOUND = "#444444"
 HOUR = 3600.0  # s

@@ -6,57 +6,66 @@ from typing import Any, TypeGuard
 from analysis.bounds import gap_closed
 
 REFERENCE = "FGD"  # whose distance to the bound is the gap
+HEADS = (
+    "scheduler", "mean delay s", "p99 delay s", "mean JCT s", "allocated", "fragmented",
+    "stranded", "moves", "gap closed", "jobs/s",
+)  # fmt: skip
 
 
 def compare_runs(
     summaries: Sequence[dict[str, Any]], timings: Sequence[dict[str, Any]]
 ) -> str:
-    """Return a table with one line per run, the bound last.
+    """Return a table with one line per run, the bound last if there is one.
 
     Parameters
     ----------
     summaries, timings : summary.json and timing.json of runs of the same trace.
     """
-    heads = (
-        "scheduler", "mean delay s", "p99 delay s", "mean JCT s", "allocated",
-        "fragmented", "stranded", "moves", "gap closed", "jobs/s",
-    )  # fmt: skip
-    rows: list[tuple[str, ...]] = [heads]
+    delays = {
+        summary["scheduler"]: summary["mean_queueing_delay"] for summary in summaries
+    }
     pooled = summaries[0]["pooled_mean_queueing_delay"]
-    reference = [
-        summary["mean_queueing_delay"]
-        for summary in summaries
-        if summary["scheduler"] == REFERENCE
-    ]
+    rows: list[tuple[str, ...]] = [HEADS]
     for summary, timing in zip(summaries, timings, strict=True):
-        delay = summary["mean_queueing_delay"]
-        known = reference and _known(delay) and _known(pooled)
-        closed = gap_closed(delay, reference[0], pooled) if known else None
-        rows.append(
-            (
-                summary["scheduler"],
-                _number(delay),
-                _number(summary["p99_queueing_delay"]),
-                _number(summary["mean_jct"]),
-                _percent(summary["allocation_ratio"]),
-                _percent(summary["fragmentation_ratio"]),
-                _percent(summary["stranded_ratio"]),
-                str(summary["moves"]),
-                f"{closed:.3f}" if _known(closed) else "-",
-                _number(timing["jobs_per_second"]),
-            )
-        )
+        closed = _gap(summary["mean_queueing_delay"], delays.get(REFERENCE), pooled)
+        rows.append((*_measures(summary), closed, _number(timing["jobs_per_second"])))
     if _known(pooled):
-        blank = ["-"] * (len(heads) - 4)
+        blank = ["-"] * (len(HEADS) - 4)
         rows.append(("pooled bound", _number(pooled), *blank, "1.000", "-"))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if place == 0 else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
+    return _align(rows)
+
+
+def _measures(summary: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        summary["scheduler"],
+        _number(summary["mean_queueing_delay"]),
+        _number(summary["p99_queueing_delay"]),
+        _number(summary["mean_jct"]),
+        _percent(summary["allocation_ratio"]),
+        _percent(summary["fragmentation_ratio"]),
+        _percent(summary["stranded_ratio"]),
+        str(summary["moves"]),
     )
+
+
+def _gap(delay: float, reference: float | None, pooled: float | None) -> str:
+    if not (_known(delay) and _known(reference) and _known(pooled)):
+        return "-"
+    closed = gap_closed(delay, reference, pooled)
+    return f"{closed:.3f}" if _known(closed) else "-"
+
+
+def _align(rows: Sequence[tuple[str, ...]]) -> str:
+    """Return rows as lines, the first column to the left and the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for first, *others in rows:
+        cells = [first.ljust(widths[0])]
+        cells += [
+            cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
 
 
 def _number(value: float | None) -> str:

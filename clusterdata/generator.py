@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 MIXES = {"native": None, "share_0.2": 0.2, "share_0.6": 0.6}
 NUM_JOBS = 20_000
+LEAST_MEMORY = 1024  # MiB
 LEAST_PASSING = 1e-3  # share of jobs within the range of durations
 HERE = Path(__file__).parent
 
@@ -104,43 +105,42 @@ def generate(settings: Settings) -> list[Job]:
     if settings.trace not in MIXES:
         raise UserError(f"no mix {settings.trace!r}; there are {', '.join(MIXES)}")
     num_jobs = settings.num_jobs or NUM_JOBS
-    mix, seed = Mix(settings), settings.seed
-    rng = stream(seed, "mix")
+    mix, rng = Mix(settings), stream(settings.seed, "mix")
     milli = mix.milli[rng.choice(len(mix.milli), num_jobs, p=mix.probability)]
-    workers = _draw_workers(settings, num_jobs)
-    scale = 1.0
-    if settings.load_factor is not None:
-        wanted = settings.load_factor * pai.INTERARRIVAL * pai.REFERENCE_GPUS
-        scale = wanted / (mix.gpu_seconds() * _mean_workers(settings))
-    durations = np.round(scale * _draw_durations(milli, settings.duration_bounds, seed))
+    cpu = _draw_cpu(milli, rng)
+    memory = np.maximum(LEAST_MEMORY, np.round(cpu / 1000 * pai.MEMORY_PER_CORE))
     arrivals = draw_arrivals(
         num_jobs,
         settings.interarrival_time or pai.INTERARRIVAL,
         settings.arrivals,
-        seed,
+        settings.seed,
     )
-    cpu = _draw_cpu(milli, rng)
-    types = _draw_types(settings, num_jobs, rng)
     columns = (
         [f"job-{number:06d}" for number in range(num_jobs)],
         arrivals.tolist(),
-        durations.tolist(),
+        np.round(_scale(settings, mix) * _draw_durations(milli, settings)).tolist(),
         np.maximum(1, milli // WHOLE_GPU).tolist(),
         np.minimum(WHOLE_GPU, milli).tolist(),
         cpu.tolist(),
-        np.maximum(1024, np.round(cpu / 1000 * pai.MEMORY_PER_CORE))
-        .astype(int)
-        .tolist(),
-        types,
-        workers.tolist(),
-        _draw_users(num_jobs, seed),
+        memory.astype(int).tolist(),
+        _draw_types(settings, num_jobs, rng),
+        _draw_workers(settings, num_jobs).tolist(),
+        _draw_users(num_jobs, settings.seed),
     )
     return [Job(*values) for values in zip(*columns, strict=True)]
 
 
-def _draw_durations(milli: Ints, bounds: tuple[float, float], seed: int) -> Floats:
-    """Draw each job's duration from its class, again until within *bounds*, s."""
-    rng = stream(seed, "durations")
+def _scale(settings: Settings, mix: Mix) -> float:
+    """Return the factor on durations that makes the expected load the wanted one."""
+    if settings.load_factor is None:
+        return 1.0
+    wanted = settings.load_factor * pai.INTERARRIVAL * pai.REFERENCE_GPUS
+    return wanted / (mix.gpu_seconds() * _mean_workers(settings))
+
+
+def _draw_durations(milli: Ints, settings: Settings) -> Floats:
+    """Draw each job's duration from its class, again until within the range, s."""
+    rng, (low, high) = stream(settings.seed, "durations"), settings.duration_bounds
     weights = np.array([pai.size_class(int(size)).weights for size in milli])
     edges = weights.cumsum(axis=1)  # (jobs, components)
     components = np.array(pai.COMPONENTS)
@@ -152,7 +152,7 @@ def _draw_durations(milli: Ints, bounds: tuple[float, float], seed: int) -> Floa
         mu, sigma = components[component].T
         drawn = np.exp(mu + sigma * rng.standard_normal(len(missing)))
         durations[missing] = drawn
-        missing = missing[(drawn < bounds[0]) | (drawn > bounds[1])]
+        missing = missing[(drawn < low) | (drawn > high)]
     return durations
 
 

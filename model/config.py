@@ -65,6 +65,9 @@ class Settings:
     target_popularity: Annotated[
         float, "share of jobs whose kinds make up FGD's target workload"
     ] = 0.95
+    fgd_score: Annotated[
+        str, "FGD's score: plain growth of F, or exact as published (integer, sigmoid)"
+    ] = "plain"
     interference: Annotated[bool, "jobs on one GPU slow each other down"] = False
     migration_cost: Annotated[
         str, "s a moved job pauses: up to 8 GPUs,beyond; or one number for both"
@@ -93,6 +96,7 @@ class Settings:
         """Check ranges and choices, each with what is allowed."""
         self._check_ranges()
         self._choice("queue", ("fifo", "backfill", "easy", "sjf"))
+        self._choice("fgd_score", ("plain", "exact"))
         self._choice("share_by", ("jobs", "volume"))
         self._choice("arrivals", ("poisson", "diurnal", "bursty"))
         for resource in self.resource_names:

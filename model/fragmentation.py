@@ -43,6 +43,7 @@ class Fragmentation:
 
     def __init__(self, capacity: Capacity, target: Target) -> None:
         self.capacity = capacity
+        self.target = target
         self.weight = max(1, sum(target.weights))
         levels = {request.cpu_milli for request in target.requests}
         self.levels = sorted(levels) if capacity.counts_cpu else []
@@ -119,7 +120,7 @@ def _profile_rows(
     milli = np.arange(WHOLE_GPU + 1)
     whole = np.arange(gpus + 1)
     partly, wholly = np.zeros_like(milli), np.zeros_like(whole)
-    for request, weight in zip(*target, strict=True):
+    for request, weight in target.kinds():
         access = accepts(request.gpu_type, gpu_type)
         has_cpu = cpu is None or cpu >= request.cpu_milli
         if request.num_gpus == 0 or not access or not has_cpu:
@@ -157,7 +158,7 @@ def fragment_of(
     200.0
     """
     lost = 0
-    for request, weight in zip(*target, strict=True):
+    for request, weight in target.kinds():
         usable = [milli for milli in free if milli >= request.gpu_milli]
         satisfied = (
             0 < request.num_gpus <= len(usable)

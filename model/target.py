@@ -5,17 +5,28 @@ of its published experiments.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from model.job import Job, Request
 
 
 class Target(NamedTuple):
-    """The target workload M: kinds of job and how many jobs of each there are."""
+    """The target workload M: kinds of job and how many workers of each there are.
+
+    Attributes
+    ----------
+    requests, weights : the kinds, most popular first.
+    total : workers of the whole trace, of which M is the popular part.
+    """
 
     requests: tuple[Request, ...]
     weights: tuple[int, ...]
+    total: int = 0
+
+    def kinds(self) -> Iterator[tuple[Request, int]]:
+        """Iterate over the kinds and their weights."""
+        return zip(self.requests, self.weights, strict=True)
 
 
 def target_workload(jobs: Iterable[Job], popularity: float = 0.95) -> Target:
@@ -58,7 +69,8 @@ def target_workload(jobs: Iterable[Job], popularity: float = 0.95) -> Target:
             break
         kept.append(request)
         covered += count[request]
-    return Target(tuple(kept), tuple(count[request] for request in kept))
+    weights = tuple(count[request] for request in kept)
+    return Target(tuple(kept), weights, count.total())
 
 
 def _size(kind: Request) -> tuple[int, int, int, str]:

@@ -100,7 +100,9 @@ class Simulation:
             self.cluster.held,
             stream(settings.seed, "scheduler"),
         )
-        scheduler = scheduler_class(settings.scheduler)(world, settings.queue)
+        scheduler = scheduler_class(settings.scheduler, settings.fgd_score)(
+            world, settings.queue
+        )
         pending = PendingQueue(DISCIPLINES[settings.queue].order)
         self.dispatcher = Dispatcher(self.env, scheduler, pending, self.cluster.held)
         self.monitor = Monitor(pending, capacity, self.fragmentation)

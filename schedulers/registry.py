@@ -4,15 +4,29 @@ from model.errors import UserError, suggestion
 from schedulers.base import Scheduler
 from schedulers.best_fit import BestFit
 from schedulers.fgd import FGD
+from schedulers.fgd_exact import FGDExact
 from schedulers.first_fit import FirstFit
+from schedulers.published import BestFitExact, DotProd, GpuClustering, GpuPacking
 from schedulers.random_fit import RandomFit
 from schedulers.worst_fit import WorstFit
 
-SCHEDULERS: tuple[type[Scheduler], ...] = (FGD, BestFit, FirstFit, WorstFit, RandomFit)
+SCHEDULERS: tuple[type[Scheduler], ...] = (
+    FGD,
+    BestFit,
+    FirstFit,
+    WorstFit,
+    RandomFit,
+    BestFitExact,
+    DotProd,
+    GpuClustering,
+    GpuPacking,
+)
 
 
-def scheduler_class(name: str) -> type[Scheduler]:
+def scheduler_class(name: str, fgd_score: str = "plain") -> type[Scheduler]:
     """Return the scheduler of that name; case, ``-`` and ``_`` do not matter.
+
+    With *fgd_score* ``exact``, FGD uses the published integer score.
 
     Raises
     ------
@@ -25,6 +39,8 @@ def scheduler_class(name: str) -> type[Scheduler]:
     'BestFit'
     """
     by_name = {_plain(known.name): known for known in SCHEDULERS}
+    if _plain(name) == "fgd" and fgd_score == "exact":
+        return FGDExact
     if _plain(name) in by_name:
         return by_name[_plain(name)]
     names = [known.name for known in SCHEDULERS]

@@ -73,7 +73,7 @@ def test_target_workload_covers_the_popular_kinds():
 def test_target_workload_counts_workers_and_ignores_memory():
     jobs = [Job("a", 0, 1, memory_mib=5), Job("b", 0, 1, memory_mib=9, num_workers=4)]
 
-    assert target_workload(jobs, 1.0) == target((5, Request(1, 1000)))
+    assert [*target_workload(jobs, 1.0).kinds()] == [(Request(1, 1000), 5)]
 
 
 def test_ties_in_popularity_go_to_the_larger_request():

@@ -19,7 +19,8 @@ from schedulers.base import World
 from schedulers.queue import PendingQueue
 from schedulers.registry import SCHEDULERS, scheduler_class
 
-NAMES = [known.name for known in SCHEDULERS]
+EXACT_FGD = "exact FGD"
+NAMES = [*(known.name for known in SCHEDULERS), EXACT_FGD]
 WORKLOAD = Target((Request(1, 1000), Request(1, 300), Request(4, 1000)), (5, 4, 1))
 
 
@@ -27,7 +28,15 @@ def make(name, nodes, resources=("gpu",), target=WORKLOAD, seed=0):
     capacity = Capacity(nodes, resources)
     fragmentation = Fragmentation(capacity, target)
     rng = np.random.default_rng(seed)
-    return scheduler_class(name)(World(capacity, fragmentation, HeldJobs(), rng))
+    score = "exact" if name == EXACT_FGD else "plain"
+    known = scheduler_class(name.removeprefix("exact "), score)
+    return known(World(capacity, fragmentation, HeldJobs(), rng))
+
+
+def settings_of(name, **asked):
+    if name == EXACT_FGD:
+        return Settings(scheduler="FGD", fgd_score="exact", **asked)
+    return Settings(scheduler=name, **asked)
 
 
 def occupy(scheduler, used):
@@ -75,7 +84,7 @@ class TestContract:
 
     def test_repeats_its_decisions(self, name):
         jobs = [Job(str(i), i, 30, gpu_milli=100 * (1 + i % 9)) for i in range(60)]
-        runs = [simulate(Settings(scheduler=name), jobs, [Node("n", 2)]) for _ in "ab"]
+        runs = [simulate(settings_of(name), jobs, [Node("n", 2)]) for _ in "ab"]
 
         assert runs[0].records == runs[1].records
 
@@ -84,7 +93,7 @@ class TestContract:
     def test_places_only_where_everything_fits(self, name, jobs, nodes, data):
         """A wrong placement would raise PlacementError when it is held."""
         resources = data.draw(st.sampled_from(["gpu", RESOURCES]))
-        simulate(Settings(scheduler=name, resources=resources), jobs, nodes)
+        simulate(settings_of(name, resources=resources), jobs, nodes)
 
 
 def test_first_fit_takes_the_lowest_node_and_its_tightest_device():
