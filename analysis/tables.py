@@ -56,7 +56,7 @@ def _gap(delay: float, reference: float | None, pooled: float | None) -> str:
 
 
 def _align(rows: Sequence[tuple[str, ...]]) -> str:
-    """Return rows as lines, the first column to the left and the others to the right."""
+    """Return rows as lines: the first column to the left, others to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for first, *others in rows:
