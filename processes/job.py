@@ -6,7 +6,7 @@ from typing import Any, cast
 from simpy import Environment, Event, Interrupt
 
 from model.cluster import Cluster
-from model.job import FINISHED, UNFINISHED, Job, JobRecord, Placements
+from model.job import Job, JobRecord, Placements
 from processes.dispatcher import Dispatcher
 from processes.progress import Disturbance, Progress
 
@@ -26,21 +26,16 @@ def run_job(
     """
     progress = Progress(job, env.active_process)
     dispatcher.progress[job.job_id] = progress
-    start: float | None = None
-    pending_seconds = 0.0
     placements: Placements | None = None
-    while start is None or progress.evicted:
+    while progress.start is None or progress.evicted:
         queued = env.now
         placements = yield dispatcher.enqueue(progress)
-        started = env.now
-        pending_seconds += started - queued
         if placements is None:
             break
-        start = started if start is None else start
-        progress.evicted = progress.doomed = False
-        hold = cluster.hold(job, placements, started + progress.expected_left)
-        with hold:
-            resumed, left = started, progress.left  # no wait if there is no work
+        progress.began(queued, env.now)
+        expected_end = env.now + progress.expected_left
+        with cluster.hold(job, placements, expected_end) as hold:
+            resumed, left = env.now, progress.left  # no wait if there is no work
             while left > 0 and not progress.evicted:
                 try:
                     yield env.timeout(left)
@@ -51,17 +46,5 @@ def run_job(
                     resumed, left = env.now, progress.left
         placements = hold.placements
         dispatcher.wake()
-    done = placements is not None
-    records.append(
-        JobRecord(
-            job,
-            FINISHED if done else UNFINISHED,
-            "" if done else "no node left that could host it",
-            start,
-            env.now if done else None,
-            placements or (),
-            progress.moves,
-            pending_seconds,
-        )
-    )
+    records.append(progress.record(env.now, placements))
     dispatcher.leave(job)

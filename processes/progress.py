@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from simpy import Event, Process
 
-from model.job import Job
+from model.job import FINISHED, UNFINISHED, Job, JobRecord, Placements
 
 
 class Migrated(NamedTuple):
@@ -36,8 +36,8 @@ class Progress:
     """How much work is left, at what speed it goes, and what has been paid."""
 
     __slots__ = (
-        "arrival", "doomed", "evicted", "job", "moves", "pause", "placed", "process",
-        "speed", "work",
+        "arrival", "doomed", "evicted", "job", "moves", "pause", "pending_seconds",
+        "placed", "process", "speed", "start", "work",
     )  # fmt: skip
 
     def __init__(self, job: Job, process: Process | None) -> None:
@@ -49,8 +49,16 @@ class Progress:
         self.pause = 0.0  # s of migration or restart to sit out before working on
         self.speed = 1.0
         self.moves = 0
+        self.start: float | None = None  # s, when it first began to run
+        self.pending_seconds = 0.0  # in the queue, each time
         self.doomed = False  # an eviction is on its way to it
         self.evicted = False  # and has arrived
+
+    def began(self, queued: float, now: float) -> None:
+        """Note that the job runs, having queued since *queued*."""
+        self.pending_seconds += now - queued
+        self.start = now if self.start is None else self.start
+        self.evicted = self.doomed = False
 
     @property
     def left(self) -> float:
@@ -80,3 +88,25 @@ class Progress:
         if isinstance(cause, Evicted):
             self.work = min(self.job.duration, self.work + cause.lost)
             self.evicted = True
+
+    def record(self, now: float, placements: Placements | None) -> JobRecord:
+        """Return the record of a job that ends now, or never if nothing hosts it."""
+        if placements is None:
+            return JobRecord(
+                self.job,
+                UNFINISHED,
+                "no node left that could host it",
+                self.start,
+                moves=self.moves,
+                pending_seconds=self.pending_seconds,
+            )
+        return JobRecord(
+            self.job,
+            FINISHED,
+            "",
+            self.start,
+            now,
+            placements,
+            self.moves,
+            self.pending_seconds,
+        )

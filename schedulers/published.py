@@ -7,6 +7,8 @@ devices by tightest fit. They know nothing but the request and what is free;
 GpuClustering also knows who runs where.
 """
 
+from abc import abstractmethod
+
 import numpy as np
 
 from model.capacity import Ints
@@ -26,9 +28,9 @@ class PublishedScheduler(ScoringScheduler):
         scores: Ints = -self.published(request, nodes)
         return scores
 
+    @abstractmethod
     def published(self, request: Request, nodes: Ints) -> Ints:
         """Return the published score of placing on each of *nodes*, (changed,)."""
-        raise NotImplementedError
 
     def free_cpu(self, nodes: Ints) -> Ints:
         """Return free milli-cores; none anywhere if CPU is not counted, (changed,)."""
