@@ -18,7 +18,6 @@ from model.node import Node
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-Nodes = Any  # an index array or a slice over nodes
 
 MANY = 2**40  # workers; more than any job has
 RESOURCES = ("gpu", "cpu", "memory")

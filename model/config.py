@@ -109,7 +109,7 @@ class Settings:
             raise UserError(f"--duration-range {self.duration_range}: LOW < HIGH")
         if not self.duration_bounds[0] > 0:
             raise UserError(f"--duration-range {self.duration_range}: LOW > 0")
-        if not 0 < (self.load_factor or 1.0) <= 1000:
+        if self.load_factor is not None and not 0 < self.load_factor <= 1000:
             raise UserError(f"--target-load {self.target_load}: above 0, at most 1000")
         _ = self.migration_costs
 

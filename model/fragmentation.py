@@ -96,11 +96,6 @@ class Fragmentation:
         amounts += np.add.reduce(self.partly.take(part), axis=1)
         return amounts
 
-    def ratio(self) -> float:
-        """Return F / free milli-GPU of the whole cluster; 0 if nothing is free."""
-        free = self.capacity.free_open
-        return self.total / self.weight / free if free else 0.0
-
     def _make_tables(self, target: Target, types: Sequence[str], gpus: int) -> None:
         partly, wholly = [], []
         for gpu_type in types:

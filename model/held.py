@@ -23,7 +23,9 @@ class Held:
 
 
 class HeldJobs:
-    """The running jobs in the order of their start; by node, once anyone asks.
+    """The running jobs in the order of their coming; by node, once anyone asks.
+
+    A job comes when it starts, and again when it is moved.
 
     `by_id` maps each job's id to its entry.
 
@@ -44,7 +46,7 @@ class HeldJobs:
         return len(self.by_id)
 
     def __iter__(self) -> Iterator[Held]:
-        """Iterate over the running jobs in the order of their start."""
+        """Iterate over the running jobs in the order of their coming."""
         return iter(self.by_id.values())
 
     def __contains__(self, job_id: object) -> bool:

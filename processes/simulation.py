@@ -1,6 +1,7 @@
 """Wires the processes, runs them and returns what happened; writes nothing."""
 
 import gc
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
@@ -9,6 +10,7 @@ from simpy import Event, Store
 
 from model.cluster import Cluster
 from model.config import Settings
+from model.errors import UserError
 from model.fragmentation import Fragmentation
 from model.held import Held
 from model.hopeless import why_never
@@ -42,6 +44,11 @@ class Simulation:
     nodes : the cluster.
     changes : when nodes join, drain, leave and return.
     target : FGD's target workload; by default the popular kinds of *jobs*.
+
+    Raises
+    ------
+    UserError
+        If the scheduler is unknown or two jobs have one id.
     """
 
     def __init__(
@@ -66,16 +73,18 @@ class Simulation:
     ) -> None:
         settings = self.settings
         self.jobs = sorted(jobs, key=lambda job: job.submit_time)
+        if len({job.job_id for job in jobs}) < len(jobs):
+            twice = Counter(job.job_id for job in jobs).most_common(1)[0][0]
+            raise UserError(f"job id {twice} appears twice; ids must be unique")
         self.env = Timeline()
         self.cluster = Cluster(self.env, nodes, settings.resource_names)
         self.records: list[JobRecord] = []
         self.moves: list[Move] = []
         self.accepted = self._refuse_hopeless()
-        self._build(target or self._target())
+        if target is None:
+            target = target_workload(self.accepted, settings.target_popularity)
+        self._build(target)
         self._start_processes(changes)
-
-    def _target(self) -> Target:
-        return target_workload(self.accepted, self.settings.target_popularity)
 
     def _refuse_hopeless(self) -> list[Job]:
         """Record the jobs that no empty cluster could host; return the others."""
@@ -182,11 +191,12 @@ class Simulation:
     def _all_records(self) -> list[JobRecord]:
         """Return one record per job in the order of submission."""
         by_id = {record.job.job_id: record for record in self.records}
-        cut = "the simulation was interrupted"
-        return [
-            by_id.get(job.job_id) or JobRecord(job, UNFINISHED, cut)
-            for job in self.jobs
-        ]
+        return [by_id.get(job.job_id) or self._cut_short(job) for job in self.jobs]
+
+    def _cut_short(self, job: Job) -> JobRecord:
+        progress = self.dispatcher.progress.get(job.job_id)
+        start = progress.start if progress else None  # None: it had not begun
+        return JobRecord(job, UNFINISHED, "the simulation was interrupted", start)
 
 
 @contextmanager
@@ -221,7 +231,7 @@ def simulate(
     Raises
     ------
     UserError
-        If the scheduler is unknown.
+        If the scheduler is unknown or two jobs have one id.
     """
     nodes = settings.uniform_cluster() if nodes is None else nodes
     return Simulation(settings, jobs, nodes).run(progress)

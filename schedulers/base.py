@@ -40,7 +40,6 @@ class Scheduler(ABC):
     def __init__(self, world: World, queue: str = "fifo") -> None:
         self.world = world
         self.capacity = world.capacity
-        self.queue = queue
 
     @abstractmethod
     def decide(self, pending: PendingQueue, now: float) -> Decision | None:

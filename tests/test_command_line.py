@@ -111,6 +111,7 @@ def test_dashes_and_underscores_and_equals_signs_mean_the_same(cli, tmp_path):
         ("--duration-range 0-86400", "--duration-range 0-86400: LOW > 0"),
         ("--duration-range 86399-86400", "fewer than one job in 1000 lasts that long"),
         ("--duration-range 1e9-2e9", "fewer than one job in 1000 lasts that long"),
+        ("--target-load 0", "--target-load 0: above 0, at most 1000"),
         ("--target-load 1e303", "--target-load 1e303: above 0, at most 1000"),
         ("--interarrival-time 1e12", "must be 0 to 1000000"),
         ("--trace tests", "tests: no such file"),
@@ -279,6 +280,8 @@ def test_ctrl_c_keeps_what_is_finished(simulation, tmp_path):
     assert result.interrupted
     assert status == ["finished"] * 4 + ["unfinished"] * 5
     assert result.records[-1].reason == "the simulation was interrupted"
+    assert result.records[4].start_time is None  # the fourth has just given its GPU
+    assert result.records[3].start_time == 15
 
 
 @pytest.mark.slow

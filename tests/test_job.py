@@ -2,6 +2,7 @@
 
 import pytest
 
+from model.errors import UserError
 from model.job import Job
 from processes.progress import Evicted, Migrated, Paced, Progress
 
@@ -138,3 +139,8 @@ def test_eviction_never_loses_more_work_than_was_done():
     progress.disturb(Evicted(cost=0, lost=60))
 
     assert progress.work == 100
+
+
+def test_two_jobs_of_one_id_are_refused_in_python_too(simulation):
+    with pytest.raises(UserError, match="job id a appears twice"):
+        simulation([Job("a", 0, 1), Job("a", 5, 1)], (1,))
