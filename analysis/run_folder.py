@@ -82,8 +82,13 @@ def check_place(path: Path, config: dict[str, Any]) -> None:
             there = read_run(path).config
         except (UserError, ValueError):
             raise UserError(f"{path} is there and is no run of ours") from None
-        if there["settings"] != config["settings"]:
-            raise UserError(f"{path} holds a run with other settings; choose a --name")
+        if any(
+            there.get(name) != config[name] for name in ("settings", "trace_sha256")
+        ):
+            raise UserError(
+                f"{path} holds a run with other settings or another trace; "
+                f"choose a --name"
+            )
     try:
         path.with_name(path.name + ".partial").mkdir(parents=True, exist_ok=True)
     except OSError as error:

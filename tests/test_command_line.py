@@ -173,6 +173,18 @@ def test_a_name_never_replaces_what_is_no_run_or_a_run_with_other_settings(
     assert (tmp_path / "runs" / "thesis" / "chapter.tex").exists()
 
 
+def test_a_trace_that_has_changed_does_not_replace_the_earlier_run(cli, tmp_path):
+    trace = tmp_path / "t.csv"
+    header = "job_id,submit_time,duration,num_gpus,gpu_milli\n"
+    words = ["--trace", str(trace), "--scheduler", "FGD", "--name", "r"]
+    trace.write_text(header + "a,0,5,1,1000\n")
+    assert cli(*words)[0] == 0
+    trace.write_text(header + "a,0,6,1,1000\n")
+    code, _, err = cli(*words)
+
+    assert (code, "or another trace" in err) == (2, True)
+
+
 def test_an_output_that_cannot_be_written_is_said_before_the_simulation(
     tmp_path, capsys
 ):
