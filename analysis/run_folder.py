@@ -124,6 +124,23 @@ def read_run(path: str | Path) -> Run:
     return Run(folder, config, jobs, cluster, moves, summary, timing)
 
 
+def write_csv(frame: pd.DataFrame, path: Path) -> None:
+    """Write a table whole or not at all; the folder is made.
+
+    Raises
+    ------
+    UserError
+        If the file cannot be written.
+    """
+    partial = path.with_name(path.name + ".partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        frame.to_csv(partial, index=False, lineterminator="\n")
+        partial.replace(path)
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror}") from error
+
+
 def to_json(values: dict[str, Any]) -> str:
     """Return readable JSON, the same bytes for the same values; nan becomes null."""
     plain = {

@@ -9,13 +9,14 @@ Quirks, and what is done about them: `pod_phase` is a snapshot, every pod has a
 deletion time, so it is ignored; pods without a scheduled_time (those then pending) run
 from their creation; a pod deleted as it is created has duration 0; times count from
 the first creation; the files named gpushare, cpu and multigpu are not sorted. The
-multigpu files have no times at all and cannot be replayed.
+multigpu files have no times at all: they can fill a cluster, but not be replayed.
 
 Source: https://github.com/alibaba/clusterdata, cluster-trace-gpu-v2023; no licence is
 stated there. Cite Weng et al., "Beware of Fragmentation", USENIX ATC 2023.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clusterdata.canonical import LONGEST, check_gpus, check_ids
 from clusterdata.table import Table
@@ -42,12 +43,9 @@ def read_openb_pods(table: Table) -> list[Job]:
         if name not in table:
             raise TraceError(
                 f"{table.path}, line 1: no column {name!r}: without times the pods "
-                f"cannot be replayed"
+                f"cannot be replayed (they can fill a cluster: "
+                f"run.py compare --experiment fgd-openb)"
             )
-    check_ids(table, "name")
-    gpus = table.integers("num_gpu")
-    milli = table.integers("gpu_milli", high=WHOLE_GPU)
-    check_gpus(table, gpus, milli)
     created = table.numbers("creation_time", high=LONGEST)
     scheduled = table.numbers("scheduled_time", high=LONGEST, default=np.nan)
     deleted = table.numbers("deletion_time", high=LONGEST)
@@ -55,10 +53,32 @@ def read_openb_pods(table: Table) -> list[Job]:
     if (deleted < began).any():
         row = int((deleted < began).argmax())
         raise table.error(row, "deletion_time", "at or after the pod's start")
+    return _jobs(table, created - created.min(), deleted - began)
+
+
+def read_openb_requests(table: Table) -> list[Job]:
+    """Return the pods without their times: all come at 0 and stay as long as can be.
+
+    Raises
+    ------
+    TraceError
+        If a column or value is not what the format allows.
+    """
+    table.check_columns(REQUIRED, OPTIONAL)
+    return _jobs(table, np.zeros(len(table)), np.full(len(table), LONGEST))
+
+
+def _jobs(
+    table: Table, submitted: NDArray[np.float64], durations: NDArray[np.float64]
+) -> list[Job]:
+    check_ids(table, "name")
+    gpus = table.integers("num_gpu")
+    milli = table.integers("gpu_milli", high=WHOLE_GPU)
+    check_gpus(table, gpus, milli)
     columns = (
         table.text("name"),
-        (created - created.min()).tolist(),
-        (deleted - began).tolist(),
+        submitted.tolist(),
+        durations.tolist(),
         gpus.tolist(),
         milli.tolist(),
         table.integers("cpu_milli").tolist(),

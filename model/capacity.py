@@ -18,6 +18,7 @@ from model.node import Node
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Shift = Callable[[Request, Placement, int], None]
 
 MANY = 2**40  # workers; more than any job has
 RESOURCES = ("gpu", "cpu", "memory")
@@ -138,19 +139,22 @@ class Capacity:
         self._changed(node)
 
     @contextmanager
-    def trial(self) -> Iterator[Callable[[Request, Placement], None]]:
-        """Take for the length of a block only: what if it sat there."""
-        taken: list[tuple[Request, Placement]] = []
+    def trial(self) -> Iterator[Shift]:
+        """Take and give back for the length of a block only: what if.
 
-        def take(request: Request, placement: Placement) -> None:
-            self.shift(request, placement, 1)
-            taken.append((request, placement))
+        The block gets `shift`, whose every call is undone at the end.
+        """
+        done: list[tuple[Request, Placement, int]] = []
+
+        def shift(request: Request, placement: Placement, sign: int) -> None:
+            self.shift(request, placement, sign)
+            done.append((request, placement, sign))
 
         try:
-            yield take
+            yield shift
         finally:
-            for request, placement in reversed(taken):
-                self.shift(request, placement, -1)
+            for request, placement, sign in reversed(done):
+                self.shift(request, placement, -sign)
 
     @contextmanager
     def closed(self, nodes: Iterable[int]) -> Iterator[None]:

@@ -66,8 +66,8 @@ class Settings:
         float, "share of jobs whose kinds make up FGD's target workload"
     ] = 0.95
     fgd_score: Annotated[
-        str, "FGD's score: plain growth of F, or exact as published (integer, sigmoid)"
-    ] = "plain"
+        str, "FGD's score: exact as published (integer, sigmoid), or plain growth of F"
+    ] = "exact"
     interference: Annotated[bool, "jobs on one GPU slow each other down"] = False
     migration_cost: Annotated[
         str, "s a moved job pauses: up to 8 GPUs,beyond; or one number for both"

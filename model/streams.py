@@ -6,7 +6,10 @@ scheduler draws.
 
 import numpy as np
 
-STREAMS = ("mix", "durations", "arrivals", "users", "estimates", "scheduler", "gangs")
+STREAMS = (
+    "mix", "durations", "arrivals", "users", "estimates", "scheduler", "gangs",
+    "inflation", "node order",
+)  # fmt: skip
 
 
 def stream(seed: int, name: str) -> np.random.Generator:

@@ -39,34 +39,58 @@ class FGD(ScoringScheduler):
         after = self.fragmentation.profiles(nodes, request.cpu_milli)
         least = growth.least(whole, free, after)
         if self.fragmentation.levels and request.cpu_milli:
-            # less CPU may leave kinds unsatisfied, whichever device is used
-            least += self.fragmentation.amounts(nodes, after)
-            least -= self.fragmentation.amount[nodes]
+            least += self._cpu_growth(nodes, after)
         return least
 
     def choose_gpus(self, request: Request, node: int) -> tuple[int, ...]:
         """Return the device where F grows least, or the lowest fully free ones."""
-        growth = self.growth(request)
-        if not growth.is_share:
+        if not self.growth(request).is_share:
             return super().choose_gpus(request, node)
-        profile = 0
+        grown = self.growths(request, node)
+        return (grown.index(min(grown)),)
+
+    def growths(self, request: Request, node: int) -> list[int]:
+        """Return what a share does to F on each device, whatever its CPU does to it.
+
+        weight x milli-GPU; `NEVER` on devices without room.
+        """
+        growth, profile = self.growth(request), 0
         if self.fragmentation.num_profiles > 1:
             nodes = np.array([node])
             profile = int(self.fragmentation.profiles(nodes, request.cpu_milli)[0])
         row = self.capacity.rows[node]
         wholly = growth.wholly.item(profile, row.count(WHOLE_GPU))
         partly = growth.partly.item
-        grown = [wholly if free == WHOLE_GPU else partly(profile, free) for free in row]
-        return (grown.index(min(grown)),)
+        return [wholly if free == WHOLE_GPU else partly(profile, free) for free in row]
+
+    def cpu_growth(self, request: Request, node: int) -> int:
+        """Return what the CPU of one worker does to F, whichever device is used.
+
+        Less CPU may leave kinds of job unsatisfied. weight x milli-GPU.
+        """
+        if not (self.fragmentation.levels and request.cpu_milli):
+            return 0
+        nodes = np.array([node])
+        after = self.fragmentation.profiles(nodes, request.cpu_milli)
+        return int(self._cpu_growth(nodes, after)[0])
+
+    def _cpu_growth(self, nodes: Ints, after: Ints) -> Ints:
+        before = self.fragmentation.amount[nodes]
+        growth: Ints = self.fragmentation.amounts(nodes, after) - before
+        return growth
 
     def growth(self, request: Request) -> "Growth":
         """Return the table of what one worker of this kind does to F."""
         growth = self._growth.get(request)
         if growth is None:
             key = (request.num_gpus, request.gpu_milli)
-            growth = self._growth.get(key) or Growth(self.fragmentation, *key)
+            growth = self._growth.get(key) or self.make_growth(*key)
             self._growth[request] = self._growth[key] = growth
         return growth
+
+    def make_growth(self, num_gpus: int, gpu_milli: int) -> "Growth":
+        """Return a new table of what such devices do to F."""
+        return Growth(self.fragmentation, num_gpus, gpu_milli)
 
 
 class Growth:

@@ -8,7 +8,8 @@ category in the published order, so that sums round as they do there.
 
 Weng et al., USENIX ATC 2023, and its artifact, kubernetes-scheduler-simulator of
 hkust-adsl (pkg/utils/frag.go, plugin/fgd_score.go). It knows the target workload and no
-durations; a changed node costs some NumPy work on (kinds, devices).
+durations. Costs as FGD: the score is taken from the exact integer growth of F, and
+only where that falls on the edge between two scores are the published sums redone.
 """
 
 from collections.abc import Callable
@@ -21,9 +22,11 @@ from model.job import WHOLE_GPU, Request
 from model.node import UNLIMITED
 from model.target import Target
 from schedulers.base import World
-from schedulers.scoring import ScoringScheduler
+from schedulers.fgd import FGD, Growth
+from schedulers.scoring import NEVER
 
 Floats = NDArray[np.float64]
+UNSURE = 1e-6  # distance from an integer, beyond what rounding can do to a score
 
 
 class Kinds:
@@ -95,17 +98,18 @@ class ExactFragmentation:
 
 
 def _sum(amounts: Floats, where: Bools) -> Floats:
-    """Sum over the kinds, one after the other, where a category applies."""
+    """Sum over the kinds, one after the other, where a category applies.
+
+    np.add.reduce would sum pairwise if there were but one node.
+    """
     if not where.any():
         return np.zeros(amounts.shape[1:])
-    total: Floats = np.add.reduce(np.where(where, amounts, 0.0), axis=0)
+    total: Floats = np.add.accumulate(np.where(where, amounts, 0.0), axis=0)[-1]
     return total
 
 
-class FGDExact(ScoringScheduler):
+class FGDExact(FGD):
     """Start the job where the published integer score is highest."""
-
-    name = "FGD"
 
     def __init__(self, world: World, queue: str = "fifo") -> None:
         super().__init__(world, queue)
@@ -113,19 +117,39 @@ class FGDExact(ScoringScheduler):
         access = [self.capacity.accessible(kind.gpu_type) for kind in target.requests]
         shape = (len(access), len(self.capacity.nodes))
         self.exact = ExactFragmentation(target, np.array(access, bool).reshape(shape))
+        self._tabled = world.fragmentation.num_profiles == 1
 
     def score(self, request: Request, nodes: Ints) -> Ints:
         """See `ScoringScheduler.score`: minus the best device's published score."""
-        scores: Ints = -self._options(request, nodes).max(axis=1)
+        marks = self._mark(super().score(request, nodes))
+        unsure = (marks & 1).nonzero()[0]
+        scores = marks >> 1
+        if len(unsure):
+            scores[unsure] = -self.published(request, nodes[unsure]).max(axis=1)
         return scores
 
     def choose_gpus(self, request: Request, node: int) -> tuple[int, ...]:
         """Return the first device with the highest score, or the lowest free ones."""
-        if not 0 < request.gpu_milli < WHOLE_GPU:
+        if not self.growth(request).is_share:
             return super().choose_gpus(request, node)
-        return (int(self._options(request, np.array([node]))[0].argmax()),)
+        grown = np.array(self.growths(request, node))  # (gpus,)
+        marks = self._mark(grown + self.cpu_growth(request, node))
+        if marks.min() & 1:
+            marks = -self.published(request, np.array([node]))[0]
+        return (int(marks.argmin()),)
 
-    def _options(self, request: Request, nodes: Ints) -> Ints:
+    def _mark(self, growth: Ints) -> Ints:
+        return growth if self._tabled else marked(growth, self.fragmentation.weight)
+
+    def make_growth(self, num_gpus: int, gpu_milli: int) -> Growth:
+        """Return what one worker does to F; as scores if CPU makes no difference."""
+        growth = super().make_growth(num_gpus, gpu_milli)
+        if self._tabled:
+            growth.partly = marked(growth.partly, self.fragmentation.weight)
+            growth.wholly = marked(growth.wholly, self.fragmentation.weight)
+        return growth
+
+    def published(self, request: Request, nodes: Ints) -> Ints:
         """Return the score of each way to place, (changed, options); -1 if it cannot.
 
         A share has an option for each device, all else has one.
@@ -149,5 +173,20 @@ class FGDExact(ScoringScheduler):
             count = count - request.num_gpus  # fully free devices serve every kind
         total = total - request.gpu_milli * request.num_gpus
         gain = before - self.exact.amount(total, count, small, left, nodes)
-        scores = (100 * (1 / (1 + np.exp(-gain / 1000)))).astype(np.int64)
+        scores = (100 / (1 + np.exp(-gain / 1000))).astype(np.int64)
         return np.where(fits, scores, -1)
+
+
+def marked(growth: Ints, weight: int) -> Ints:
+    """Return minus twice the published score of each growth of F, `NEVER` as it is.
+
+    The result is odd, and the better of the two scores, where the growth is so close
+    to the edge between two that the published sums, which round at each step, may fall
+    to either side: an unsure option then is least whenever it may be the best.
+    """
+    loss = np.minimum(growth / (1000 * weight), 50.0)
+    scores = 100 / (1 + np.exp(loss))
+    nearest = np.rint(scores)
+    unsure = np.abs(scores - nearest) < UNSURE
+    twice = np.where(unsure, 2 * nearest + 1, 2 * np.floor(scores))
+    return np.where(growth < NEVER, -twice.astype(np.int64), NEVER)

@@ -8,6 +8,7 @@ from schedulers.fgd_exact import FGDExact
 from schedulers.first_fit import FirstFit
 from schedulers.published import BestFitExact, DotProd, GpuClustering, GpuPacking
 from schedulers.random_fit import RandomFit
+from schedulers.scoring import ScoringScheduler
 from schedulers.worst_fit import WorstFit
 
 SCHEDULERS: tuple[type[Scheduler], ...] = (
@@ -22,11 +23,21 @@ SCHEDULERS: tuple[type[Scheduler], ...] = (
     GpuPacking,
 )
 
+PUBLISHED: dict[str, type[ScoringScheduler]] = {
+    "Random": RandomFit,
+    "DotProd": DotProd,
+    "GpuClustering": GpuClustering,
+    "GpuPacking": GpuPacking,
+    "BestFit": BestFitExact,
+    "FGD": FGDExact,
+}
+"""FGD and the five policies it was published with, under their names there."""
 
-def scheduler_class(name: str, fgd_score: str = "plain") -> type[Scheduler]:
+
+def scheduler_class(name: str, fgd_score: str = "exact") -> type[Scheduler]:
     """Return the scheduler of that name; case, ``-`` and ``_`` do not matter.
 
-    With *fgd_score* ``exact``, FGD uses the published integer score.
+    With *fgd_score* ``plain``, FGD takes the growth of F itself as its score.
 
     Raises
     ------

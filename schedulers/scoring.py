@@ -116,14 +116,14 @@ class ScoringScheduler(Scheduler):
         if self.capacity.workers(job.request).sum() < job.num_workers:
             return None
         placements: list[Placement] = []
-        with self.capacity.trial() as take:
+        with self.capacity.trial() as shift:
             for _ in range(job.num_workers):
                 node = self.choose_node(job.request)
                 if node is None:
                     return None
                 gpus = self.choose_gpus(job.request, node)
                 placements.append(Placement(node, gpus))
-                take(job.request, placements[-1])
+                shift(job.request, placements[-1], 1)
         return tuple(placements)
 
     def _new_table(self, request: Request) -> _Scores:

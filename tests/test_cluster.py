@@ -171,8 +171,8 @@ def test_a_job_cannot_hold_twice(cluster):
 
 def test_trial_undoes_itself_even_if_it_fails(cluster):
     capacity, job = cluster.capacity, Job("j", 0, 1, 2, cpu_milli=500)
-    with pytest.raises(RuntimeError), capacity.trial() as take:
-        take(job.request, Placement(0, (0, 1)))
+    with pytest.raises(RuntimeError), capacity.trial() as shift:
+        shift(job.request, Placement(0, (0, 1)), 1)
         assert capacity.whole.tolist() == [0, 1]
         raise RuntimeError
 

@@ -12,6 +12,14 @@ BELOW = {
     "processes": {"processes", "schedulers", "model"},
     "clusterdata": {"clusterdata", "model"},
     "analysis": {"analysis", "model"},
+    "commands": {
+        "commands",
+        "processes",
+        "schedulers",
+        "clusterdata",
+        "analysis",
+        "model",
+    },
 }
 NEVER = {
     "schedulers": {"simpy"},

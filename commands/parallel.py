@@ -1,0 +1,87 @@
+"""Independent tasks over the processes of this machine."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import TypeVar
+
+from tqdm import tqdm
+
+from model.errors import UserError
+
+Task = TypeVar("Task")
+Outcome = TypeVar("Outcome")
+
+
+def each(
+    work: Callable[[Task], Outcome], tasks: Sequence[Task], workers: int, label: str
+) -> Iterator[Outcome]:
+    """Yield the outcome of each task in the order of the tasks, as they are done.
+
+    Parameters
+    ----------
+    work : a function of a module, and picklable tasks; a task must not depend on which
+        process runs it, so that the number of workers changes nothing but the time.
+    workers : processes; 1 = this one, 0 = as many as there are cores.
+
+    Raises
+    ------
+    UserError
+        If *workers* is negative.
+    """
+    if workers < 0:
+        raise UserError(f"--workers {workers}: must be at least 0 (0 = all cores)")
+    workers = min(workers or cores(), len(tasks))
+    with tqdm(total=len(tasks), desc=label, unit="run", disable=None) as bar:
+        if workers <= 1:
+            for task in tasks:
+                yield work(task)
+                bar.update()
+            return
+        # spawned: a forked copy of a process with threads, as torch has, may hang
+        with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+            waiting = [pool.submit(work, task) for task in tasks]
+            try:
+                for future in waiting:
+                    yield future.result()
+                    bar.update()
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+
+
+def read_seeds(text: str) -> list[int]:
+    """Return the seeds that ``200-204``, ``1,5,9`` or ``3`` (the first three) name.
+
+    >>> read_seeds("200-202"), read_seeds("7,9"), read_seeds("3")
+    ([200, 201, 202], [7, 9], [0, 1, 2])
+
+    Raises
+    ------
+    UserError
+        If it is none of these, or names no seed.
+    """
+    seeds: list[int] = []
+    try:
+        if text.isdigit():
+            return _some(list(range(int(text))), text)
+        for part in text.split(","):
+            first, _, last = part.partition("-")
+            seeds += range(int(first), int(last or first) + 1)
+    except ValueError:
+        seeds = []
+    return _some(seeds, text)
+
+
+def _some(seeds: list[int], text: str) -> list[int]:
+    if not 0 < len(seeds) <= 100_000:
+        raise UserError(
+            f"--seeds {text}: must be a range (200-204), a list (1,5,9), or a number "
+            f"of seeds (3 = 0,1,2)"
+        )
+    return list(dict.fromkeys(seeds))

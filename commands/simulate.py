@@ -1,0 +1,155 @@
+"""Simulate: run some schedulers on one trace; one run folder each, one table."""
+
+import argparse
+import hashlib
+import platform
+import resource
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from analysis.figures import draw_overview, save_figure
+from analysis.run_folder import Run, check_place, to_json, write_run
+from analysis.tables import compare_runs
+from clusterdata.workload import Workload, load_workload, offered_load
+from model.command_line import Parser, add_settings, read_settings
+from model.config import Settings
+from model.errors import UserError
+from model.result import Result
+from processes.simulation import Simulation
+from schedulers.registry import scheduler_class
+
+INTERRUPTED = 130  # exit code after Ctrl-C, as shells have it
+MAIN_JOB = "FGD,BestFit,RandomFit"  # what `python run.py` alone compares
+PACKAGES = ("simpy", "numpy", "pandas", "torch")
+
+
+def command(words: Sequence[str], description: str) -> int:
+    """Run ``run.py [simulate] WORDS``; return the exit code."""
+    options = make_parser(description).parse(words)
+    return simulate(read_settings(options), options)
+
+
+def make_parser(description: str) -> Parser:
+    """Return the parser of `simulate`: all settings, and where to put the results."""
+    parser = Parser(
+        prog="run.py [simulate]",
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add_settings(parser)
+    parser.set_defaults(scheduler=MAIN_JOB)
+    parser.add_argument("--out", type=Path, default=Path("runs"), help="output folder")
+    parser.add_argument(
+        "--name", default="", help="run folder in it (default: derived)"
+    )
+    return parser
+
+
+def simulate(settings: Settings, options: argparse.Namespace) -> int:
+    """Run each scheduler on the same trace; write the run folders; print the table."""
+    names = [scheduler_class(name).name for name in settings.schedulers]
+    names = list(dict.fromkeys(names))
+    if settings.use_rescheduling:
+        raise UserError("--use-rescheduling True: running jobs cannot be moved yet")
+    workload = load_workload(settings)
+    for note in workload.notes:
+        sys.stderr.write(f"note: {note}\n")
+    runs = []
+    for name in names:
+        one = replace(settings, scheduler=name)
+        path = options.out / run_name(one, options.name, len(names))
+        run = run_one(one, workload, path)
+        runs.append(run)
+        if run.summary["interrupted"]:
+            break
+    report(runs, workload, options.out / (options.name or runs[0].path.name))
+    return INTERRUPTED if runs[-1].summary["interrupted"] else 0
+
+
+def run_name(settings: Settings, name: str, schedulers: int) -> str:
+    """Return the run folder's name: as asked, or from the settings and their hash."""
+    scheduler = settings.scheduler.lower().replace("&", "")
+    if name and (Path(name).name != name or name.startswith(".")):
+        raise UserError(f"--name {name}: must be a plain name, no path")
+    if name:
+        return f"{name}-{scheduler}" if schedulers > 1 else name
+    digest = hashlib.sha256(to_json(settings.as_dict()).encode()).hexdigest()[:8]
+    return f"{scheduler}-{digest}"
+
+
+def run_one(settings: Settings, workload: Workload, path: Path) -> Run:
+    """Simulate one scheduler under a progress bar and write its run folder."""
+    config = provenance(settings, workload)
+    check_place(path, config)
+    simulation = Simulation(settings, workload.jobs, workload.nodes, workload.changes)
+    gpus = sum(node.num_gpus for node in workload.nodes)
+    config["offered_load"] = offered_load(simulation.accepted, gpus)
+    with tqdm(
+        total=len(simulation.accepted),
+        desc=settings.scheduler,
+        unit="job",
+        disable=None,
+    ) as bar:
+        result = simulation.run(progress=lambda left: bar.update(left - bar.n))
+    return write_run(path, config, result, timing(result))
+
+
+def provenance(settings: Settings, workload: Workload) -> dict[str, Any]:
+    """Return config.json: everything that the results depend on."""
+    nodes = workload.nodes
+    capacity = {"gpu_milli": 1000 * sum(node.num_gpus for node in nodes)}
+    if "cpu" in settings.resource_names:
+        capacity["cpu_milli"] = sum(node.cpu_milli for node in nodes)
+    if "memory" in settings.resource_names:
+        capacity["memory_mib"] = sum(node.memory_mib for node in nodes)
+    return {
+        "settings": settings.as_dict(),
+        "trace": Path(settings.trace).name,
+        "trace_sha256": workload.checksum,
+        "nodes": len(nodes),
+        "capacity": capacity,
+        "versions": {name: version(name) for name in PACKAGES},
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+    }
+
+
+def timing(result: Result) -> dict[str, float]:
+    """Return timing.json: the only file that differs between equal runs."""
+    left = sum(record.status == "finished" for record in result.records)
+    decisions = np.array(result.decision_seconds) * 1000
+    p50, p99 = np.percentile(decisions, [50, 99]) if len(decisions) else (0.0, 0.0)
+    return {
+        "wall_seconds": result.wall_seconds,
+        "jobs_per_second": left / result.wall_seconds,
+        "decision_ms_p50": float(p50),
+        "decision_ms_p99": float(p99),
+        "peak_rss_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+
+
+def report(runs: Sequence[Run], workload: Workload, stem: Path) -> None:
+    """Print the table and draw the overview of what was run beside *stem*."""
+    first = runs[0]
+    summary, total = first.summary, first.config["capacity"]["gpu_milli"] // 1000
+    sys.stdout.write(
+        f"{summary['jobs']:,} jobs ({summary['refused']:,} refused) on "
+        f"{len(workload.nodes):,} nodes, {total:,} GPUs, offered load "
+        f"{summary['offered_load']:.2f}, {summary['queue']} queue\n\n"
+    )
+    table = compare_runs([run.summary for run in runs], [run.timing for run in runs])
+    sys.stdout.write(f"{table}\n\n")
+    for run in runs:
+        sys.stdout.write(f"results: {run.path}\n")
+    if summary["finished"]:
+        picture = stem.with_name(f"{stem.name}-overview.png")
+        save_figure(draw_overview(runs), picture)
+        sys.stdout.write(f"figure:  {picture}\n")
