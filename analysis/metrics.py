@@ -202,5 +202,6 @@ def pooled_mean(jobs: pd.DataFrame, config: dict[str, Any]) -> float:
 def bound_holds(jobs: pd.DataFrame, config: dict[str, Any]) -> bool:
     """Return whether the pooled cluster bounds the delays of this run."""
     settings = config["settings"]
-    plain = settings["queue"] == "fifo" and not settings["node_events"]
+    in_order = settings["queue"] == "fifo" and config["in_order"]
+    plain = in_order and not settings["node_events"]
     return plain and not (jobs["status"] == "unfinished").any()

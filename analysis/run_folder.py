@@ -44,8 +44,7 @@ def write_run(
         If the folder cannot be written.
     """
     jobs, moves = result.jobs_frame(), result.moves_frame()
-    summary = summarize(jobs, result.samples, moves, config)
-    summary["interrupted"] = result.interrupted
+    summary = summary_of(result, config)
     partial = path.with_name(path.name + ".partial")
     try:
         partial.mkdir(parents=True, exist_ok=True)
@@ -66,6 +65,13 @@ def write_run(
     except OSError as error:
         raise UserError(f"cannot write {path}: {error.strerror}") from error
     return Run(path, config, jobs, result.samples, moves, summary, timing)
+
+
+def summary_of(result: Result, config: dict[str, Any]) -> dict[str, Any]:
+    """Return summary.json: all measures, and those of the scheduler alone."""
+    jobs, moves = result.jobs_frame(), result.moves_frame()
+    summary = summarize(jobs, result.samples, moves, config)
+    return summary | result.measures | {"interrupted": result.interrupted}
 
 
 def check_place(path: Path, config: dict[str, Any]) -> None:
@@ -136,6 +142,23 @@ def write_csv(frame: pd.DataFrame, path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         frame.to_csv(partial, index=False, lineterminator="\n")
+        partial.replace(path)
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror}") from error
+
+
+def write_text(text: str, path: Path) -> None:
+    """Write a text whole or not at all; the folder is made.
+
+    Raises
+    ------
+    UserError
+        If the file cannot be written.
+    """
+    partial = path.with_name(path.name + ".partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(text)
         partial.replace(path)
     except OSError as error:
         raise UserError(f"cannot write {path}: {error.strerror}") from error

@@ -24,7 +24,8 @@ def compare_runs(
     delays = {
         summary["scheduler"]: summary["mean_queueing_delay"] for summary in summaries
     }
-    pooled = summaries[0]["pooled_mean_queueing_delay"]
+    bounds = [summary["pooled_mean_queueing_delay"] for summary in summaries]
+    pooled = next(filter(_known, bounds), None)
     rows: list[tuple[str, ...]] = [HEADS]
     for summary, timing in zip(summaries, timings, strict=True):
         closed = _gap(summary["mean_queueing_delay"], delays.get(REFERENCE), pooled)

@@ -14,6 +14,7 @@ from clusterdata.arrivals import draw_arrivals
 from clusterdata.generator import MIXES, generate
 from clusterdata.node_events import read_node_events
 from clusterdata.table import Table
+from model.classes import JOB_CLASSES
 from model.config import Settings, flag
 from model.errors import TraceError, UserError, suggestion
 from model.job import WHOLE_GPU, Job
@@ -60,6 +61,9 @@ def load_workload(settings: Settings) -> Workload:
         checksum = hashlib.sha256(path.read_bytes()).hexdigest()
         jobs = _adapt(jobs, settings, notes)
         notes += _idle_settings(settings)
+    jobs = with_classes(jobs, settings.seed)
+    if settings.slack_factors:
+        jobs = with_deadlines(jobs, settings.slack_factors, settings.seed)
     if settings.duration_error:
         jobs = with_estimates(jobs, settings.duration_error, settings.seed)
     changes = []
@@ -136,6 +140,31 @@ def with_estimates(jobs: Sequence[Job], sigma: float, seed: int) -> list[Job]:
     return [
         replace(job, estimated_duration=job.duration * factor)
         for job, factor in zip(jobs, factors.tolist(), strict=True)
+    ]
+
+
+def with_deadlines(jobs: Sequence[Job], slack: Sequence[float], seed: int) -> list[Job]:
+    """Give each job without one a deadline: submission + duration x drawn slack.
+
+    The factors are equally likely, as in the trace generator of ElasticFlow, which has
+    them from Gavel (1.2, 2, 10).
+    """
+    drawn = stream(seed, "deadlines").choice(slack, len(jobs)).tolist()
+    return [
+        replace(job, deadline=job.submit_time + factor * job.duration)
+        if job.deadline is None
+        else job
+        for job, factor in zip(jobs, drawn, strict=True)
+    ]
+
+
+def with_classes(jobs: Sequence[Job], seed: int) -> list[Job]:
+    """Give each job without one a class of `model.classes`, all equally likely."""
+    names = [*JOB_CLASSES]
+    drawn = stream(seed, "classes").integers(len(names), size=len(jobs)).tolist()
+    return [
+        job if job.job_class else replace(job, job_class=names[place])
+        for job, place in zip(jobs, drawn, strict=True)
     ]
 
 

@@ -1,36 +1,94 @@
-"""Compare schedulers over seeds, in parallel."""
+"""Compare schedulers over paired seeds, in parallel; a finished run is never repeated.
 
+run.py compare --schedulers FGD,BestFit --seeds 100-104
+run.py compare --schedulers "FGD,FGD+fgd_score=plain,FGD+resched" --traces native
+run.py compare --experiment fgd-openb --data FOLDER
+"""
+
+import argparse
+import hashlib
+import json
+import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, NamedTuple
 
+import pandas as pd
+
+from analysis.comparison import compare, latex, markdown
+from analysis.run_folder import summary_of, to_json, write_csv, write_text
+from clusterdata.generator import MIXES
+from clusterdata.workload import load_workload
 from commands.fgd_openb import TRACES, fgd_openb
-from commands.parallel import read_seeds
-from model.command_line import Parser
+from commands.parallel import each, read_seeds
+from commands.simulate import configured, timing
+from commands.variants import read_variants
+from model.command_line import Parser, add_settings, read_settings
+from model.config import Settings
 from model.errors import UserError
+
+ROOT = Path(__file__).parents[1]
+CODE = ("model", "processes", "schedulers", "clusterdata", "analysis")
+DEFAULT = "FGD,BestFit,GpuPacking,R&P,ElasticFlow,Hops,LifetimeAligned"
+
+
+class Cell(NamedTuple):
+    """One run: a variant of a scheduler on one trace, cluster and seed."""
+
+    label: str
+    settings: Settings
+    path: Path  # where its summary is kept
 
 
 def command(words: Sequence[str], description: str) -> int:
     """Run ``run.py compare WORDS``; return the exit code."""
-    options = make_parser(description).parse(words)
-    if options.experiment != "fgd-openb":
-        raise UserError(f"--experiment {options.experiment!r}: must be fgd-openb")
-    return fgd_openb(
-        options.traces.split(","),
-        read_seeds(options.seeds),
-        options.data,
-        options.out / (options.name or "fgd-openb"),
-        options.workers,
+    options = make_parser().parse(words)
+    out = options.out / (options.name or options.experiment or "compare")
+    seeds = read_seeds(options.seeds)
+    if options.experiment == "fgd-openb":
+        traces = (options.traces or "default").split(",")
+        return fgd_openb(traces, seeds, options.data, out, options.workers)
+    if options.experiment:
+        raise UserError(f"--experiment {options.experiment}: must be fgd-openb")
+    settings = read_settings(options)
+    names = options.traces or (
+        ",".join(MIXES) if settings.trace in MIXES else settings.trace
     )
+    cells = [
+        cell(label, replace(variant, trace=trace, seed=seed), out)
+        for trace in names.split(",")
+        for seed in seeds
+        for label, variant in read_variants(options.schedulers, settings)
+    ]
+    return run_cells(cells, len(seeds), out, options.workers)
 
 
-def make_parser(description: str) -> Parser:
-    """Return the parser of `compare`."""
-    parser = Parser(prog="run.py compare", description=description, allow_abbrev=False)
-    parser.add_argument("--experiment", default="", help="fgd-openb")
+def make_parser() -> Parser:
+    """Return the parser of `compare`: all settings, and what is compared."""
+    parser = Parser(
+        prog="run.py compare",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add_settings(parser)
     parser.add_argument(
-        "--traces", default="default", help=f"with commas, of {', '.join(TRACES)}"
+        "--schedulers",
+        default=DEFAULT,
+        help="with commas; NAME+option=value changes a setting for one of them, "
+        "NAME+resched is NAME+use_rescheduling=True",
     )
-    parser.add_argument("--seeds", default="3", help="number, list or range")
+    parser.add_argument(
+        "--traces",
+        default="",
+        help=f"with commas (default: {', '.join(MIXES)}); for fgd-openb, of "
+        f"{', '.join(TRACES)} (default: default)",
+    )
+    parser.add_argument(
+        "--seeds", default="3", help="range (200-204), list, or how many from 0"
+    )
+    parser.add_argument("--experiment", default="", help="fgd-openb, or nothing")
     parser.add_argument(
         "--data", type=Path, default=Path("openb"), help="folder of the openb CSV files"
     )
@@ -38,3 +96,58 @@ def make_parser(description: str) -> Parser:
     parser.add_argument("--name", default="", help="folder in it")
     parser.add_argument("--workers", type=int, default=0, help="processes; 0 = cores")
     return parser
+
+
+def cell(label: str, settings: Settings, out: Path) -> Cell:
+    """Return a run, and where it is kept: by its settings and by our code."""
+    text = f"{to_json(settings.as_dict())}{code_version()}"
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return Cell(label, settings, out / "cells" / f"{digest}.json")
+
+
+def code_version() -> str:
+    """Return a hash of all code that can change a result."""
+    digest = hashlib.sha256()
+    for folder in CODE:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def run_cells(cells: Sequence[Cell], seeds: int, out: Path, workers: int) -> int:
+    """Run what is not there yet; print the tables and write them."""
+    missing = [cell for cell in cells if not cell.path.is_file()]
+    if len(missing) < len(cells):
+        sys.stderr.write(f"note: {len(cells) - len(missing)} runs are there already\n")
+    for path, text in each(run_cell, missing, workers, "comparing"):
+        write_text(text, path)
+    rows = pd.DataFrame(
+        [{"label": c.label, **json.loads(c.path.read_text())} for c in cells]
+    )
+    rows = rows.assign(scheduler=rows["label"]).drop(columns="label")
+    compared = compare(rows)
+    write_csv(rows, out / "comparison.csv")
+    write_text(markdown(compared, seeds), out / "comparison.md")
+    write_text(latex(compared, seeds), out / "comparison.tex")
+    sys.stdout.write(f"{markdown(compared, seeds)}\n")
+    sys.stdout.write(
+        "mean ± half of the 95 % interval over the seeds; * = better than "
+    )
+    sys.stdout.write("each other one, paired by seed, beyond the interval\n")
+    sys.stdout.write(f"results: {out / 'comparison.csv'}, .md and .tex\n")
+    return 0
+
+
+def run_cell(cell: Cell) -> tuple[Path, str]:
+    """Simulate one cell; return where its measures belong, and them as JSON."""
+    workload = load_workload(cell.settings)
+    simulation, config = configured(cell.settings, workload)
+    result = simulation.run()
+    row: dict[str, Any] = {
+        "trace": Path(cell.settings.trace).name,
+        "nodes": len(workload.nodes),
+        "interarrival_time": cell.settings.interarrival_time,
+        **summary_of(result, config),
+        **timing(result),
+    }
+    return cell.path, to_json(row)

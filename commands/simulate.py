@@ -87,11 +87,8 @@ def run_name(settings: Settings, name: str, schedulers: int) -> str:
 
 def run_one(settings: Settings, workload: Workload, path: Path) -> Run:
     """Simulate one scheduler under a progress bar and write its run folder."""
-    config = provenance(settings, workload)
+    simulation, config = configured(settings, workload)
     check_place(path, config)
-    simulation = Simulation(settings, workload.jobs, workload.nodes, workload.changes)
-    gpus = sum(node.num_gpus for node in workload.nodes)
-    config["offered_load"] = offered_load(simulation.accepted, gpus)
     with tqdm(
         total=len(simulation.accepted),
         desc=settings.scheduler,
@@ -100,6 +97,18 @@ def run_one(settings: Settings, workload: Workload, path: Path) -> Run:
     ) as bar:
         result = simulation.run(progress=lambda left: bar.update(left - bar.n))
     return write_run(path, config, result, timing(result))
+
+
+def configured(
+    settings: Settings, workload: Workload
+) -> tuple[Simulation, dict[str, Any]]:
+    """Return the simulation of one scheduler, ready to run, and its config.json."""
+    simulation = Simulation(settings, workload.jobs, workload.nodes, workload.changes)
+    config = provenance(settings, workload)
+    config["in_order"] = simulation.scheduler.in_order
+    gpus = sum(node.num_gpus for node in workload.nodes)
+    config["offered_load"] = offered_load(simulation.accepted, gpus)
+    return simulation, config
 
 
 def provenance(settings: Settings, workload: Workload) -> dict[str, Any]:

@@ -8,6 +8,7 @@ queue in the dispatcher, and take only what surely fits, all of it in one instan
 import math
 from collections.abc import Callable, Sequence
 from types import TracebackType
+from typing import NamedTuple
 
 from simpy import Environment
 
@@ -17,6 +18,14 @@ from model.held import Held, HeldJobs
 from model.job import WHOLE_GPU, Job, Placement, Placements, Request
 from model.node import Node
 from model.stock import Stock
+
+
+class Relocation(NamedTuple):
+    """Where a running job goes, and as what: the same id, perhaps other GPUs."""
+
+    job: Job
+    placements: Placements
+    expected_end: float  # s since the trace began
 
 
 class Hold(Held):
@@ -99,27 +108,41 @@ class Cluster:
         return Hold(self, job, placements, expected_end)
 
     def migrate(self, job_id: str, placements: Placements, expected_end: float) -> None:
-        """Move a running job: give its source back and take the destination at once.
+        """Move one running job as `relocate` does."""
+        job = self.held[job_id].job
+        self.relocate([Relocation(job, placements, expected_end)])
+
+    def relocate(self, moves: Sequence[Relocation]) -> None:
+        """Move running jobs: each gives back what it has, then each takes anew.
 
         Raises
         ------
         PlacementError
-            If the destination does not fit; the job then stays where it was.
+            If a destination does not fit; then all stay where they were.
         """
-        held = self.held[job_id]
-        job, source = held.job, held.placements
-        self._release(job.request, source)
+        sources = [self.held[move.job.job_id] for move in moves]
+        before = [(held.job, held.placements) for held in sources]
+        for job, source in before:
+            self._release(job.request, source)
+        taken: list[Relocation] = []
         try:
-            self._acquire(job, placements)
+            for move in moves:
+                self._acquire(move.job, move.placements)
+                taken.append(move)
         except PlacementError:
-            for placement in source:  # its node may be closed, but was its own
-                self._take(job.request, placement)
+            for move in taken:
+                self._release(move.job.request, move.placements)
+            for job, source in before:
+                for placement in source:  # its node may be closed, but was its own
+                    self._take(job.request, placement)
             raise
-        self.held.remove(job_id)
-        held.placements, held.expected_end = placements, expected_end
-        self.held.add(held)
-        for watcher in self.watchers:
-            watcher(source + placements)
+        for held, move in zip(sources, moves, strict=True):
+            self.held.remove(move.job.job_id)
+            held.job, held.placements, held.expected_end = move
+            self.held.add(held)
+        for (_, source), move in zip(before, moves, strict=True):
+            for watcher in self.watchers:
+                watcher(source + move.placements)
 
     def _acquire(self, job: Job, placements: Placements) -> None:
         """Take every worker's share, or raise and take nothing."""

@@ -2,10 +2,9 @@
 
 import argparse
 from collections.abc import Callable, Sequence
-from dataclasses import fields
-from typing import Any, NoReturn, get_args, get_type_hints
+from typing import Any, NoReturn
 
-from model.config import Settings, flag
+from model.config import Settings, described_options, flag
 from model.errors import UserError, suggestion
 
 DEFAULTS = Settings()
@@ -46,29 +45,23 @@ def _dashed(word: str) -> str:
 
 def add_settings(parser: Parser) -> None:
     """Add an option for each field of `Settings`."""
-    for name, (kind, text) in described_fields().items():
-        default = getattr(DEFAULTS, name)
+    for option in described_options():
+        default = getattr(DEFAULTS, option.name)
+        text = option.text.replace("%", "%%")
+        if option.allowed and isinstance(option.allowed[0], str):
+            text += f": {', '.join(option.allowed)}"
         parser.add_argument(
-            flag(name),
-            dest=name,
-            type=_reader(kind),
+            flag(option.name),
+            dest=option.name,
+            type=reader(option.kind),
             default=default,
-            metavar=kind.__name__.upper(),
-            help=f"{text.replace('%', '%%')} (default: {default!s:.60})",
+            metavar=option.kind.__name__.upper(),
+            help=f"{text} (default: {default!s:.60})",
         )
 
 
-def described_fields() -> dict[str, tuple[type, str]]:
-    """Return type and help text of each setting."""
-    hints = get_type_hints(Settings, include_extras=True)
-    described = {}
-    for field in fields(Settings):
-        kind, text = get_args(hints[field.name])
-        described[field.name] = (kind, text)
-    return described
-
-
-def _reader(kind: type) -> Callable[[str], Any]:
+def reader(kind: type) -> Callable[[str], Any]:
+    """Return what turns a word of the command line into a value of that type."""
     if kind is not bool:
         return kind
 
@@ -84,5 +77,5 @@ def _reader(kind: type) -> Callable[[str], Any]:
 
 def read_settings(options: argparse.Namespace) -> Settings:
     """Return the settings among parsed options."""
-    names = [field.name for field in fields(Settings)]
+    names = [option.name for option in described_options()]
     return Settings(**{name: getattr(options, name) for name in names})

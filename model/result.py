@@ -1,7 +1,7 @@
 """What a simulation returns, before anything is written."""
 
 from array import array
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 
 import pandas as pd
@@ -32,6 +32,7 @@ class Result:
     decision_seconds : wall-clock seconds of each scheduling decision.
     wall_seconds : wall-clock seconds of the whole run.
     interrupted : whether Ctrl-C ended it early.
+    measures : what the scheduler alone can tell, by name.
     """
 
     records: list[JobRecord]
@@ -40,6 +41,7 @@ class Result:
     decision_seconds: "array[float]"
     wall_seconds: float
     interrupted: bool = False
+    measures: dict[str, float] = field(default_factory=dict)
 
     def jobs_frame(self) -> pd.DataFrame:
         """Return one row per job: the trace's columns, then what became of it.
@@ -47,7 +49,7 @@ class Result:
         ``nodes`` has the node index of each worker, as ``3;5``; ``gpus`` the device
         indices of each worker, as ``0+1;7``.
         """
-        names = [field.name for field in fields(Job) if field.init]
+        names = [column.name for column in fields(Job) if column.init]
         columns: dict[str, list[object]] = {
             name: [getattr(record.job, name) for record in self.records]
             for name in names

@@ -1,18 +1,19 @@
 """The dispatcher: one queue, one scheduling pass per instant in which it matters."""
 
+import math
 from array import array
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from time import perf_counter
 from typing import Any, cast
 
-from simpy import Environment, Event, Process
+from simpy import Event, Process
 
 from model.held import HeldJobs
-from model.job import Job, Placements
-from processes.instant import Bell
+from model.job import Job
+from processes.instant import PASS, Bell, Moment, Timeline
 from processes.progress import Disturbance, Evicted, Progress
 from schedulers.base import Scheduler
-from schedulers.decision import Decision
+from schedulers.decision import Decision, PlannedMove, Reshuffle
 from schedulers.queue import PendingQueue
 
 
@@ -28,11 +29,12 @@ class Dispatcher:
     after_pass : called with the time after each scheduling pass.
     after_leave : called with the number of jobs that have left, whenever one does.
     decision_seconds : wall-clock seconds of each decision.
+    relocate : carries out moves of running jobs.
     """
 
     def __init__(
         self,
-        env: Environment,
+        env: Timeline,
         scheduler: Scheduler,
         pending: PendingQueue,
         held: HeldJobs,
@@ -45,14 +47,17 @@ class Dispatcher:
         self.after_pass: list[Callable[[float], None]] = []
         self.after_leave: list[Callable[[int], object]] = []
         self.decision_seconds = array("d")
+        self.relocate: Callable[[Sequence[PlannedMove]], None]
         self._held = held
         self._left = 0
         self._bell = Bell(env)
+        self._alarm = -1.0  # s, when the scheduler will be asked again at the latest
 
     def enqueue(self, progress: Progress) -> Event:
-        """Queue a job; the event brings its placements, or None if it can never run."""
+        """Queue a job; the event brings a decision, or None if it can never run."""
         progress.arrival = self.pending.add(progress.job, progress.arrival)
         placed = progress.placed = Event(self.env)
+        self.scheduler.arrived(progress.job, self.env.now)
         self._bell.ring()
         return placed
 
@@ -80,27 +85,52 @@ class Dispatcher:
         while True:
             yield self._bell
             self._bell, now = Bell(self.env), self.env.now
-            while pending.entries:
+            while pending.entries or self.scheduler.tends_running:
                 decision = self._decide(now)
-                if decision is not None:
-                    yield self._start(*decision)
-                elif self._held.by_id or self._something_comes():
+                if isinstance(decision, Decision):
+                    yield self._start(decision.job, decision)
+                elif decision is not None:
+                    self.relocate(decision.moves)
+                    yield Moment(self.env, now, PASS)  # the jobs hear of it first
+                elif self._held.by_id or self._something_comes() or not pending.entries:
                     break
-                else:  # the head would wait for ever, and maybe others behind it
-                    yield self._start(pending.head, None)
+                else:  # someone would wait for ever, and maybe others behind
+                    job = self._hopeless(now)
+                    self.scheduler.withdrawn(job)
+                    yield self._start(job, None)
+            self._set_alarm(now)
             for tell in self.after_pass:
                 tell(now)
 
-    def _decide(self, now: float) -> Decision | None:
+    def _set_alarm(self, now: float) -> None:
+        """Let a pass happen when the scheduler wants one, if jobs wait by then."""
+        wake_at = self.scheduler.wake_at
+        if wake_at is None or not now < wake_at < math.inf or wake_at == self._alarm:
+            return
+        self._alarm = wake_at
+        alarm = Moment(self.env, wake_at, PASS)
+        cast(list[Any], alarm.callbacks).append(lambda event: self._bell.ring())
+
+    def _decide(self, now: float) -> Decision | Reshuffle | None:
         began = perf_counter()
         decision = self.scheduler.decide(self.pending, now)
         self.decision_seconds.append(perf_counter() - began)
         return decision
 
-    def _start(self, job: Job, placements: Placements | None) -> Event:
+    def _hopeless(self, now: float) -> Job:
+        """Return the first job that has no place although nothing runs."""
+        place = self.scheduler.place
+        return next(
+            (job for job in self.pending if place(job, now) is None), self.pending.head
+        )
+
+    def _start(self, job: Job, decision: Decision | None) -> Event:
         """Tell a job where to run; yield the event to let it take its GPUs first."""
         self.pending.remove(job)
-        return self.progress[job.job_id].placed.succeed(placements)
+        return self.progress[job.job_id].placed.succeed(decision)
 
     def _something_comes(self) -> bool:
+        wake_at = self.scheduler.wake_at
+        if wake_at is not None and self.env.now < wake_at < math.inf:
+            return True
         return any(source.is_alive for source in self.sources)

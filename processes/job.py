@@ -29,12 +29,14 @@ def run_job(
     placements: Placements | None = None
     while progress.start is None or progress.evicted:
         queued = env.now
-        placements = yield dispatcher.enqueue(progress)
-        if placements is None:
+        decision = yield dispatcher.enqueue(progress)
+        if decision is None:
+            placements = None
             break
-        progress.began(queued, env.now)
+        progress.began(queued, env.now, decision.speed)
         expected_end = env.now + progress.expected_left
-        with cluster.hold(job, placements, expected_end) as hold:
+        form = decision.form or job
+        with cluster.hold(form, decision.placements, expected_end) as hold:
             resumed, left = env.now, progress.left  # no wait if there is no work
             while left > 0 and not progress.evicted:
                 try:

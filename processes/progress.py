@@ -8,9 +8,13 @@ from model.job import FINISHED, UNFINISHED, Job, JobRecord, Placements
 
 
 class Migrated(NamedTuple):
-    """Why a job is interrupted: its GPUs have moved, and it pauses for *cost* s."""
+    """Why a job is interrupted: its GPUs have moved, and it pauses for *cost* s.
+
+    Then it goes on *rate* times as fast as on what it asked for; None = as before.
+    """
 
     cost: float
+    rate: float | None = None
 
 
 class Evicted(NamedTuple):
@@ -37,7 +41,7 @@ class Progress:
 
     __slots__ = (
         "arrival", "doomed", "evicted", "job", "moves", "pause", "pending_seconds",
-        "placed", "process", "speed", "start", "work",
+        "placed", "process", "rate", "speed", "start", "work",
     )  # fmt: skip
 
     def __init__(self, job: Job, process: Process | None) -> None:
@@ -47,15 +51,17 @@ class Progress:
         self.placed: Event  # while it waits, what it waits for
         self.work = job.duration  # s of undisturbed work left
         self.pause = 0.0  # s of migration or restart to sit out before working on
-        self.speed = 1.0
+        self.rate = 1.0  # by the GPUs it has, relative to those it asked for
+        self.speed = 1.0  # by what its neighbours leave it
         self.moves = 0
         self.start: float | None = None  # s, when it first began to run
         self.pending_seconds = 0.0  # in the queue, each time
         self.doomed = False  # an eviction is on its way to it
         self.evicted = False  # and has arrived
 
-    def began(self, queued: float, now: float) -> None:
-        """Note that the job runs, having queued since *queued*."""
+    def began(self, queued: float, now: float, rate: float) -> None:
+        """Note that the job runs at some rate, having queued since *queued*."""
+        self.rate = rate
         self.pending_seconds += now - queued
         self.start = now if self.start is None else self.start
         self.evicted = self.doomed = False
@@ -63,20 +69,19 @@ class Progress:
     @property
     def left(self) -> float:
         """Seconds until the job is done if nothing happens."""
-        return self.pause + self.work / self.speed
+        return self.pause + self.work / (self.speed * self.rate)
 
     @property
     def expected_left(self) -> float:
-        """The same as a scheduler may believe: by the estimate, at full speed."""
-        return self.pause + max(
-            0.0, self.job.estimate - (self.job.duration - self.work)
-        )
+        """The same as a scheduler may believe: by the estimate, without neighbours."""
+        done = self.job.duration - self.work
+        return self.pause + max(0.0, self.job.estimate - done) / self.rate
 
     def advance(self, seconds: float) -> None:
         """Account for undisturbed time: first the pause passes, then the work."""
         paused = min(self.pause, seconds)
         self.pause -= paused
-        self.work = max(0.0, self.work - (seconds - paused) * self.speed)
+        self.work = max(0.0, self.work - (seconds - paused) * self.speed * self.rate)
 
     def disturb(self, cause: Disturbance) -> None:
         """Account for what an interruption does."""
@@ -85,6 +90,8 @@ class Progress:
             return
         self.moves += 1
         self.pause += cause.cost
+        if isinstance(cause, Migrated) and cause.rate is not None:
+            self.rate = cause.rate
         if isinstance(cause, Evicted):
             self.work = min(self.job.duration, self.work + cause.lost)
             self.evicted = True

@@ -12,11 +12,10 @@ from model.cluster import Cluster
 from model.config import Settings
 from model.errors import UserError
 from model.fragmentation import Fragmentation
-from model.held import Held
 from model.hopeless import why_never
 from model.job import REFUSED, UNFINISHED, Job, JobRecord
 from model.node import Node, NodeChange
-from model.result import Move, Result
+from model.result import Result
 from model.streams import stream
 from model.target import Target, target_workload
 from processes.arrivals import arrive
@@ -25,9 +24,9 @@ from processes.instant import Timeline
 from processes.interference import Interference
 from processes.invariants import check_end
 from processes.job import run_job
+from processes.migration import Mover
 from processes.monitor import Monitor
 from processes.node import joins_later, operate, run_node
-from processes.progress import Evicted
 from schedulers.base import World
 from schedulers.disciplines import DISCIPLINES
 from schedulers.queue import PendingQueue
@@ -79,7 +78,6 @@ class Simulation:
         self.env = Timeline()
         self.cluster = Cluster(self.env, nodes, settings.resource_names)
         self.records: list[JobRecord] = []
-        self.moves: list[Move] = []
         self.accepted = self._refuse_hopeless()
         if target is None:
             target = target_workload(self.accepted, settings.target_popularity)
@@ -109,11 +107,15 @@ class Simulation:
             self.cluster.held,
             stream(settings.seed, "scheduler"),
         )
-        scheduler = scheduler_class(settings.scheduler, settings.fgd_score)(
-            world, settings.queue
+        self.scheduler = scheduler_class(settings.scheduler, settings.fgd_score)(
+            world, settings
         )
         pending = PendingQueue(DISCIPLINES[settings.queue].order)
-        self.dispatcher = Dispatcher(self.env, scheduler, pending, self.cluster.held)
+        self.dispatcher = Dispatcher(
+            self.env, self.scheduler, pending, self.cluster.held
+        )
+        self.mover = Mover(self.env, self.cluster, self.dispatcher, settings)
+        self.dispatcher.relocate = self.mover.relocate
         self.monitor = Monitor(pending, capacity, self.fragmentation)
         self.dispatcher.after_pass.append(self.monitor.sample)
         if settings.interference:
@@ -131,21 +133,15 @@ class Simulation:
         mailboxes = [Store(env) for _ in capacity.nodes]
         for node, orders in enumerate(mailboxes):
             env.process(
-                run_node(node, orders, self.cluster, self.dispatcher.wake, self._evict)
+                run_node(
+                    node, orders, self.cluster, self.dispatcher.wake, self.mover.evict
+                )
             )
         env.process(self.dispatcher.dispatch())
         self.dispatcher.sources = [
             env.process(operate(env, changes, mailboxes)),
             env.process(arrive(env, self.accepted, self._submit)),
         ]
-
-    def _evict(self, held: Held, reason: str) -> None:
-        """Send a running job back to the queue, at the price of a migration."""
-        job, placements = held.job, held.placements
-        cost = self.settings.cost_of_move(job.num_gpus * job.num_workers)
-        now = self.env.now
-        self.moves.append(Move(now, job.job_id, placements, (), reason, cost))
-        self.dispatcher.disturb(job.job_id, Evicted(cost))
 
     def _submit(self, job: Job) -> None:
         life = run_job(self.env, job, self.cluster, self.dispatcher, self.records)
@@ -182,10 +178,11 @@ class Simulation:
         return Result(
             records,
             self.monitor.frame(),
-            self.moves,
+            self.mover.moves,
             self.dispatcher.decision_seconds,
             perf_counter() - self.began,
             interrupted,
+            self.scheduler.measures(),
         )
 
     def _all_records(self) -> list[JobRecord]:

@@ -11,10 +11,14 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from model.capacity import Capacity
+from model.config import Settings
 from model.fragmentation import Fragmentation
 from model.held import HeldJobs
-from schedulers.decision import Decision
+from model.job import Job, Placements
+from schedulers.decision import Decision, Reshuffle
 from schedulers.queue import PendingQueue
+
+DEFAULTS = Settings()
 
 
 class World(NamedTuple):
@@ -32,17 +36,27 @@ class Scheduler(ABC):
     Parameters
     ----------
     world : the cluster to decide for.
-    queue : name of the queue discipline, a key of `disciplines.DISCIPLINES`.
+    settings : the queue discipline, and each scheduler's own options.
+
+    Attributes
+    ----------
+    in_order : whether jobs start in the order of the queue discipline; a scheduler
+        with an order of its own is not bound by the pooled cluster under `fifo`.
+    tends_running : whether it is asked even when no job waits, to move running ones.
+    wake_at : s, when it wants to be asked again though nothing happens; None = never.
     """
 
     name: ClassVar[str]
+    in_order = True
+    tends_running = False
+    wake_at: float | None = None
 
-    def __init__(self, world: World, queue: str = "fifo") -> None:
+    def __init__(self, world: World, settings: Settings = DEFAULTS) -> None:
         self.world = world
         self.capacity = world.capacity
 
     @abstractmethod
-    def decide(self, pending: PendingQueue, now: float) -> Decision | None:
+    def decide(self, pending: PendingQueue, now: float) -> Decision | Reshuffle | None:
         """Return the next job to start and its placements, or None to wait.
 
         Parameters
@@ -50,3 +64,17 @@ class Scheduler(ABC):
         pending : the jobs that wait; not to be changed.
         now : s since the trace began.
         """
+
+    @abstractmethod
+    def place(self, job: Job, now: float) -> Placements | None:
+        """Return where the job would go now, whole, or None if it does not fit."""
+
+    def arrived(self, job: Job, now: float) -> None:  # noqa: B027
+        """Hear of a job that joins the queue, at first or after an eviction."""
+
+    def measures(self) -> dict[str, float]:
+        """Return what this scheduler alone can tell, for summary.json."""
+        return {}
+
+    def withdrawn(self, job: Job) -> None:  # noqa: B027
+        """Hear of a job that leaves the queue because it can never run."""

@@ -20,7 +20,7 @@ Choose = Callable[[PendingQueue, Place, float], Decision | None]
 def head_blocks(pending: PendingQueue, place: Place, now: float) -> Decision | None:
     """Start the head or nobody: everyone waits behind a head that does not fit."""
     head = pending.entries[0][2]
-    placements = place(head)
+    placements = place(head, now)
     return Decision(head, placements) if placements else None
 
 
@@ -31,7 +31,7 @@ def backfill(pending: PendingQueue, place: Place, now: float) -> Decision | None
     """
     for kind in pending.kinds():
         job = pending.of_kind(kind)[0][2]
-        placements = place(job)
+        placements = place(job, now)
         if placements:
             return Decision(job, placements)
     return None

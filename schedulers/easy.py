@@ -58,7 +58,7 @@ class Easy:
     ) -> Decision | None:
         """Return the head if it fits, else the first job that cannot delay it."""
         head = pending.head
-        placements = place(head)
+        placements = place(head, now)
         if placements:
             return Decision(head, placements)
         reservation = self.reserve(head, now)
@@ -75,13 +75,13 @@ class Easy:
     ) -> tuple[Entry, Placements] | None:
         """Return the first job of a kind that may start and cannot delay the head."""
         first = entries[0][2]
-        placements = place(first)
+        placements = place(first, now)
         if placements is None:
             return None
         if reservation.spares(first, placements):
             return entries[0], placements
         with self._capacity.closed(reservation.spare):
-            elsewhere = place(first)
+            elsewhere = place(first, now)
         if elsewhere:
             return entries[0], elsewhere
         for entry in entries:

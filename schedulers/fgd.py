@@ -10,9 +10,10 @@ changed node costs one table look-up per device.
 import numpy as np
 
 from model.capacity import Ints
+from model.config import Settings
 from model.fragmentation import Fragmentation
 from model.job import WHOLE_GPU, Request
-from schedulers.base import World
+from schedulers.base import DEFAULTS, World
 from schedulers.scoring import NEVER, ScoringScheduler
 
 
@@ -24,8 +25,8 @@ class FGD(ScoringScheduler):
 
     name = "FGD"
 
-    def __init__(self, world: World, queue: str = "fifo") -> None:
-        super().__init__(world, queue)
+    def __init__(self, world: World, settings: Settings = DEFAULTS) -> None:
+        super().__init__(world, settings)
         self.fragmentation = world.fragmentation
         self._growth: dict[Request | tuple[int, int], Growth] = {}
 

@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.capacity import Bools, Ints
+from model.config import Settings
 from model.job import WHOLE_GPU, Request
 from model.node import UNLIMITED
 from model.target import Target
-from schedulers.base import World
+from schedulers.base import DEFAULTS, World
 from schedulers.fgd import FGD, Growth
 from schedulers.scoring import NEVER
 
@@ -111,8 +112,8 @@ def _sum(amounts: Floats, where: Bools) -> Floats:
 class FGDExact(FGD):
     """Start the job where the published integer score is highest."""
 
-    def __init__(self, world: World, queue: str = "fifo") -> None:
-        super().__init__(world, queue)
+    def __init__(self, world: World, settings: Settings = DEFAULTS) -> None:
+        super().__init__(world, settings)
         target = world.fragmentation.target
         access = [self.capacity.accessible(kind.gpu_type) for kind in target.requests]
         shape = (len(access), len(self.capacity.nodes))

@@ -36,7 +36,7 @@ def inflate(
     """
     world = scheduler.world
     for job in jobs:
-        placements = scheduler.place(job)
+        placements = scheduler.place(job, 0.0)
         if placements is not None:
             for placement in placements:
                 world.capacity.shift(job.request, placement, 1)

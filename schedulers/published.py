@@ -12,8 +12,9 @@ from abc import abstractmethod
 import numpy as np
 
 from model.capacity import Ints
+from model.config import Settings
 from model.job import WHOLE_GPU, Request
-from schedulers.base import World
+from schedulers.base import DEFAULTS, World
 from schedulers.scoring import ScoringScheduler
 
 MOST_CPU = 128_000  # milli-cores of the largest node, by which CPU is normalised
@@ -91,8 +92,8 @@ class GpuClustering(PublishedScheduler):
 
     name = "GpuClustering"
 
-    def __init__(self, world: World, queue: str = "fifo") -> None:
-        super().__init__(world, queue)
+    def __init__(self, world: World, settings: Settings = DEFAULTS) -> None:
+        super().__init__(world, settings)
         self._sizes: dict[int, int] = {}  # column of each size of request
         self._running: Ints = np.zeros((len(self.capacity.nodes), 64), dtype=np.int64)
         self._seen = 0

@@ -30,6 +30,7 @@ class PendingQueue:
     ----------
     entries : (order, arrival, job) of each waiting job, first in line first.
     milli : milli-GPU that they ask for together.
+    arrivals : how many jobs have ever come.
 
     Examples
     --------
@@ -45,7 +46,7 @@ class PendingQueue:
         self.entries: list[Entry] = []
         self.milli = 0
         self._kinds: dict[Kind, list[Entry]] | None = None  # kept from first use on
-        self._next = 0
+        self.arrivals = 0
 
     def __len__(self) -> int:
         """Return how many jobs wait."""
@@ -63,8 +64,8 @@ class PendingQueue:
     def add(self, job: Job, arrival: int | None = None) -> int:
         """Queue a job; return its arrival number, which restores its place later."""
         if arrival is None:
-            arrival = self._next
-            self._next += 1
+            arrival = self.arrivals
+            self.arrivals += 1
         entry = (self._order(job), arrival, job)
         insort(self.entries, entry)
         self.milli += job.total_milli

@@ -3,7 +3,10 @@
 Needs nothing but the request and a random stream of its own.
 """
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from model.capacity import Ints
 from model.job import WHOLE_GPU, Request
@@ -22,7 +25,7 @@ class RandomFit(ScoringScheduler):
         """See `ScoringScheduler.score`: all nodes are equal."""
         return np.zeros(len(nodes), dtype=np.int64)
 
-    def pick(self, scores: Ints) -> int:
+    def pick(self, scores: NDArray[Any]) -> int:
         """Return any of the nodes that fit, or any at all if none does."""
         able = (scores < NEVER).nonzero()[0]
         if not len(able):

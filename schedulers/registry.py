@@ -3,11 +3,15 @@
 from model.errors import UserError, suggestion
 from schedulers.base import Scheduler
 from schedulers.best_fit import BestFit
+from schedulers.elasticflow import ElasticFlow
 from schedulers.fgd import FGD
 from schedulers.fgd_exact import FGDExact
 from schedulers.first_fit import FirstFit
+from schedulers.hops import Hops
+from schedulers.lifetime import LifetimeAligned
 from schedulers.published import BestFitExact, DotProd, GpuClustering, GpuPacking
 from schedulers.random_fit import RandomFit
+from schedulers.rp import ReservingPacking
 from schedulers.scoring import ScoringScheduler
 from schedulers.worst_fit import WorstFit
 
@@ -17,6 +21,10 @@ SCHEDULERS: tuple[type[Scheduler], ...] = (
     FirstFit,
     WorstFit,
     RandomFit,
+    ReservingPacking,
+    ElasticFlow,
+    Hops,
+    LifetimeAligned,
     BestFitExact,
     DotProd,
     GpuClustering,
@@ -50,6 +58,7 @@ def scheduler_class(name: str, fgd_score: str = "exact") -> type[Scheduler]:
     'BestFit'
     """
     by_name = {_plain(known.name): known for known in SCHEDULERS}
+    by_name["random"] = RandomFit
     if _plain(name) == "fgd" and fgd_score == "exact":
         return FGDExact
     if _plain(name) in by_name:

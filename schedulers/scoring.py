@@ -6,13 +6,16 @@ A decision is thus one argmin over the nodes plus NumPy work on the changed rows
 """
 
 from abc import abstractmethod
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from model.capacity import Ints
+from model.config import Settings
 from model.job import WHOLE_GPU, Job, Placement, Placements, Request
-from schedulers.base import Scheduler, World
-from schedulers.decision import Decision
+from schedulers.base import DEFAULTS, Scheduler, World
+from schedulers.decision import Decision, Reshuffle
 from schedulers.disciplines import DISCIPLINES
 from schedulers.queue import PendingQueue
 
@@ -38,9 +41,9 @@ class ScoringScheduler(Scheduler):
     chosen node it wants (`choose_gpus`); the queue discipline says which job may try.
     """
 
-    def __init__(self, world: World, queue: str = "fifo") -> None:
-        super().__init__(world, queue)
-        self._choose = DISCIPLINES[queue].chooser(world.capacity, world.held)
+    def __init__(self, world: World, settings: Settings = DEFAULTS) -> None:
+        super().__init__(world, settings)
+        self._choose = DISCIPLINES[settings.queue].chooser(world.capacity, world.held)
         self._tables: dict[Request, _Scores] = {}
         self._never: Ints = np.full(len(world.capacity.nodes), NEVER)
 
@@ -68,8 +71,9 @@ class ScoringScheduler(Scheduler):
         whole = [gpu for gpu, free in enumerate(row) if free == WHOLE_GPU]
         return tuple(whole[: request.num_gpus])
 
-    def choose_node(self, request: Request) -> int | None:
+    def choose_node(self, job: Job, now: float) -> int | None:
         """Return the node with the lowest score, or None if no node fits."""
+        request = job.request
         table = self._tables.get(request) or self._new_table(request)
         capacity = self.capacity
         clock = capacity.clock
@@ -84,41 +88,46 @@ class ScoringScheduler(Scheduler):
             changed = (capacity.changed_at > table.seen).nonzero()[0]
             table.scores[changed] = self.score(request, changed)
             table.seen = clock
-        scores = np.where(fits, table.scores, self._never)
+        scores = np.where(fits, self.weigh(job, now, table.scores), self._never)
         node = self.pick(scores)
         if scores.item(node) == NEVER:
-            table.full = clock
+            if not fits.any():  # not one that only this job must not have
+                table.full = clock
             return None
         return node
 
-    def pick(self, scores: Ints) -> int:
+    def weigh(self, job: Job, now: float, scores: Ints) -> NDArray[Any]:
+        """Return the scores of all nodes for this job now, not only for its kind."""
+        return scores
+
+    def pick(self, scores: NDArray[Any]) -> int:
         """Return the node to use; those that do not fit, or all, have `NEVER`."""
         return int(scores.argmin())
 
-    def decide(self, pending: PendingQueue, now: float) -> Decision | None:
+    def decide(self, pending: PendingQueue, now: float) -> Decision | Reshuffle | None:
         """See `Scheduler.decide`."""
         if not pending.entries:
             return None
         return self._choose(pending, self.place, now)
 
-    def place(self, job: Job) -> Placements | None:
-        """Return where the job would go now, whole, or None if it does not fit."""
+    def place(self, job: Job, now: float) -> Placements | None:
+        """See `Scheduler.place`."""
         request = job.request
         if job.num_workers == 1:
-            node = self.choose_node(request)
+            node = self.choose_node(job, now)
             if node is None:
                 return None
             return (Placement(node, self.choose_gpus(request, node)),)
-        return self._place_gang(job)
+        return self._place_gang(job, now)
 
-    def _place_gang(self, job: Job) -> Placements | None:
+    def _place_gang(self, job: Job, now: float) -> Placements | None:
         """Place worker after worker, each seeing the ones before it."""
         if self.capacity.workers(job.request).sum() < job.num_workers:
             return None
         placements: list[Placement] = []
         with self.capacity.trial() as shift:
             for _ in range(job.num_workers):
-                node = self.choose_node(job.request)
+                node = self.choose_node(job, now)
                 if node is None:
                     return None
                 gpus = self.choose_gpus(job.request, node)

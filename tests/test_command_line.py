@@ -10,8 +10,7 @@ import pytest
 
 import run as program
 from analysis.run_folder import read_run
-from model.command_line import described_fields
-from model.config import Settings, flag
+from model.config import Settings, described_options, flag
 from model.errors import UserError
 
 ROOT = Path(__file__).parents[1]
@@ -115,7 +114,7 @@ def test_dashes_and_underscores_and_equals_signs_mean_the_same(cli, tmp_path):
         ("--target-load 1e303", "--target-load 1e303: above 0, at most 1000"),
         ("--interarrival-time 1e12", "must be 0 to 1000000"),
         ("--trace tests", "tests: no such file"),
-        ("stray", "unknown argument stray"),
+        ("stray", "no command 'stray'; there are simulate, compare"),
     ],
 )
 def test_a_users_error_is_one_line_and_exit_code_2(cli, words, message):
@@ -238,9 +237,9 @@ def test_help_prints_every_setting_with_its_text():
     text = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
     flat = " ".join(text.split())
 
-    for name, (_, described) in described_fields().items():
-        assert flag(name) in flat
-        assert described.split(":")[0].split("=")[0][:30].strip() in flat
+    for option in described_options():
+        assert flag(option.name) in flat
+        assert option.text.split(":")[0].split("=")[0][:30].strip() in flat
 
 
 def test_settings_refuse_contradictions_in_python_too():

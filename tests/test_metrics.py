@@ -19,6 +19,7 @@ def config(capacity, **settings):
         "settings": {**base, **settings},
         "capacity": {"gpu_milli": capacity},
         "offered_load": 0.5,
+        "in_order": True,
     }
 
 

@@ -146,7 +146,7 @@ def scores(name, nodes, asks, used=(), held=(), resources=("gpu",)):
         HeldJobs(),
         np.random.default_rng(0),
     )
-    scheduler = scheduler_class(name, "exact")(world)
+    scheduler = scheduler_class(name)(world)
     for node, gpu, milli in used:
         capacity.shift(Request(1, milli), Placement(node, (gpu,)), 1)
     for _ in inflate(scheduler, held):

@@ -1,5 +1,7 @@
 """The contract of all schedulers, and what each of them is for."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,13 +16,13 @@ from model.held import HeldJobs
 from model.job import Job, Placement, Request
 from model.node import Node
 from model.target import Target, target_workload
-from processes.simulation import simulate
+from processes.simulation import Simulation, simulate
 from schedulers.base import World
 from schedulers.queue import PendingQueue
 from schedulers.registry import SCHEDULERS, scheduler_class
 
-EXACT_FGD = "exact FGD"
-NAMES = [*(known.name for known in SCHEDULERS), EXACT_FGD]
+PLAIN_FGD = "plain FGD"
+NAMES = [*(known.name for known in SCHEDULERS), PLAIN_FGD]
 WORKLOAD = Target((Request(1, 1000), Request(1, 300), Request(4, 1000)), (5, 4, 1))
 
 
@@ -28,14 +30,14 @@ def make(name, nodes, resources=("gpu",), target=WORKLOAD, seed=0):
     capacity = Capacity(nodes, resources)
     fragmentation = Fragmentation(capacity, target)
     rng = np.random.default_rng(seed)
-    score = "exact" if name == EXACT_FGD else "plain"
-    known = scheduler_class(name.removeprefix("exact "), score)
-    return known(World(capacity, fragmentation, HeldJobs(), rng))
+    asked = settings_of(name)
+    known = scheduler_class(asked.scheduler, asked.fgd_score)
+    return known(World(capacity, fragmentation, HeldJobs(), rng), asked)
 
 
 def settings_of(name, **asked):
-    if name == EXACT_FGD:
-        return Settings(scheduler="FGD", fgd_score="exact", **asked)
+    if name == PLAIN_FGD:
+        return Settings(scheduler="FGD", fgd_score="plain", **asked)
     return Settings(scheduler=name, **asked)
 
 
@@ -46,7 +48,7 @@ def occupy(scheduler, used):
 
 
 def place(scheduler, **asks):
-    return scheduler.place(Job("j", 0, 10, **asks))
+    return scheduler.place(Job("j", 0, 10, **asks), 0.0)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -87,6 +89,41 @@ class TestContract:
         runs = [simulate(settings_of(name), jobs, [Node("n", 2)]) for _ in "ab"]
 
         assert runs[0].records == runs[1].records
+
+    def test_copes_with_one_device_and_with_small_and_unequal_nodes(self, name):
+        jobs = [Job(f"{i}", i, 5, 1 + i % 4) for i in range(20)]
+        jobs += [Job(f"share{i}", i, 5, gpu_milli=300) for i in range(20)]
+        for nodes in ([1], [4, 4], [8, 2, 0, 5]):
+            result = simulate(
+                settings_of(name),
+                jobs,
+                [Node(f"n{n}", gpus) for n, gpus in enumerate(nodes)],
+            )
+            fits = [job for job in jobs if job.num_gpus <= max(nodes)]
+            ended = [r.job for r in result.records if r.status == "finished"]
+            assert sorted(ended, key=id) == sorted(fits, key=id)
+
+    def test_a_decision_costs_the_same_late_as_early(self, name):
+        """Function calls for each of 1,500 equal jobs on 2 nodes, by quarters."""
+        jobs = [Job(f"{i}", 10.0 * i, 100 + i % 7, gpu_milli=700) for i in range(1500)]
+        simulation = Simulation(settings_of(name), jobs, [Node("a", 8), Node("b", 8)])
+        calls = {"n": 0}
+        at = []
+        decide = simulation.scheduler.decide
+
+        def counted(pending, now):
+            before = calls["n"]
+            sys.setprofile(lambda *_: calls.update(n=calls["n"] + 1))
+            try:
+                return decide(pending, now)
+            finally:
+                sys.setprofile(None)
+                at.append(calls["n"] - before)
+
+        simulation.scheduler.decide = counted
+        simulation.run()
+        quarter = len(at) // 4
+        assert sum(at[-quarter:]) <= 1.2 * sum(at[quarter : 2 * quarter]) + 1000
 
     @settings(max_examples=40)
     @given(jobs=job_lists(max_jobs=12), nodes=node_lists, data=st.data())
@@ -135,7 +172,7 @@ def test_random_fit_uses_every_node_and_device_that_fits_and_no_other():
 def test_fgd_fills_the_hole_that_serves_nobody_else():
     """A 600 device serves the 300 kind only; taking 600 from a whole one would cost
     the whole-GPU kind more."""
-    scheduler = make("FGD", [Node("a", 2), Node("b", 2)])
+    scheduler = make(PLAIN_FGD, [Node("a", 2), Node("b", 2)])
     occupy(scheduler, {(1, 1): 400})
 
     assert place(scheduler, gpu_milli=600) == (Placement(1, (1,)),)
@@ -176,9 +213,9 @@ def naive_fgd(capacity, target, request):
 def test_fgd_places_as_the_naive_search_does(jobs):
     nodes = [Node("a", 3, 14, 99, "A"), Node("b", 4, 9, 99, "B"), Node("c", 2, 30, 99)]
     target = target_workload([*jobs, Job("one", 0, 1)], 0.9)
-    scheduler = make("FGD", nodes, ("gpu", "cpu"), target)
+    scheduler = make(PLAIN_FGD, nodes, ("gpu", "cpu"), target)
     for job in jobs:
-        placements = scheduler.place(job)
+        placements = scheduler.place(job, 0.0)
         best = naive_fgd(scheduler.capacity, target, job.request)
         if best is None:
             assert placements is None

@@ -27,6 +27,9 @@ def job_lists(draw, max_jobs=14, gangs=True, times=10, typed=True):
                 cpu_milli=draw(st.sampled_from([0, 0, 1, 4, 20])),
                 memory_mib=draw(st.sampled_from([0, 0, 1, 5])),
                 gpu_type=draw(st.sampled_from(["", "", "A", "A|B"])) if typed else "",
+                deadline=draw(
+                    st.one_of(st.none(), st.integers(0, 3 * times).map(float))
+                ),
                 num_workers=draw(st.sampled_from([1, 1, 1, 2, 5])) if gangs else 1,
                 estimated_duration=draw(
                     st.one_of(st.none(), st.integers(0, 2 * times).map(float))

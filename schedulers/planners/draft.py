@@ -11,18 +11,9 @@ from typing import NamedTuple
 
 from model.capacity import Shift
 from model.held import Held
-from model.job import Job, Placements
+from model.job import Placements
 from schedulers.base import World
-from schedulers.decision import Place
-
-
-class PlannedMove(NamedTuple):
-    """Stop a running job in one place and go on with it in another."""
-
-    job: Job
-    source: Placements
-    destination: Placements
-    reason: str
+from schedulers.decision import Place, PlannedMove
 
 
 class Outlook(NamedTuple):
@@ -119,7 +110,7 @@ def placed_anew(
 
 
 def _put_back(outlook: Outlook, draft: Draft, held: Held) -> bool:
-    placements = outlook.place(held.job)
+    placements = outlook.place(held.job, outlook.now)
     if placements is not None:
         draft.put(held, placements)
     return placements is not None

@@ -11,7 +11,8 @@ import math
 from collections.abc import Callable, Iterator
 
 from model.held import Held
-from schedulers.planners.draft import Draft, Outlook, PlannedMove, drafting, placed_anew
+from schedulers.decision import PlannedMove
+from schedulers.planners.draft import Draft, Outlook, drafting, placed_anew
 
 CPU_BAR = 2_000  # milli-cores; a node with less left is short of CPU
 GPU_BAR = 500  # milli-GPU; a device with more left is worth saving

@@ -1,0 +1,166 @@
+"""The fields of `Settings` in groups: type, help text with unit, what is allowed.
+
+A tuple of numbers after the text is the allowed range, one of words the choices.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Annotated
+
+MANY = math.inf
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """Who decides, in which order, from which seed."""
+
+    scheduler: Annotated[str, "scheduler; on the command line, several with commas"] = (
+        "FGD"
+    )
+    queue: Annotated[str, "queue discipline", ("fifo", "backfill", "easy", "sjf")] = (
+        "fifo"
+    )
+    seed: Annotated[int, "parent of all random streams", (0, 2**63 - 1)] = 0
+
+
+@dataclass(frozen=True)
+class ClusterOptions:
+    """Which nodes there are."""
+
+    num_node: Annotated[int, "nodes, if there is no --node-list", (1, 1_000_000)] = 64
+    gpus_per_node: Annotated[int, "GPUs on each of them", (1, 64)] = 8
+    cpu_per_node: Annotated[int, "milli-cores on each of them", (0, 2**40)] = 96_000
+    memory_per_node: Annotated[int, "MiB on each of them", (0, 2**40)] = 524_288
+    node_list: Annotated[str, "CSV of nodes: sn,cpu_milli,memory_mib,gpu,model"] = ""
+    node_events: Annotated[
+        str, "CSV of joins, drains, leaves and returns: time (s),node,event"
+    ] = ""
+    resources: Annotated[str, "what must fit: gpu, or gpu,cpu,memory"] = "gpu"
+
+
+@dataclass(frozen=True)
+class JobOptions:
+    """Which jobs come, and what is known of them."""
+
+    trace: Annotated[
+        str, "CSV of jobs (ours or openb's), or generated: native, share_0.2, share_0.6"
+    ] = "native"
+    num_jobs: Annotated[
+        int, "jobs; 0 = 20000 generated ones, or the whole trace file", (0, 100_000_000)
+    ] = 0
+    interarrival_time: Annotated[
+        float,
+        "mean s between arrivals, redrawn as Poisson; 0 = the trace's own, or 8",
+        (0, 1e6),
+    ] = 0.0
+    duration_range: Annotated[
+        str, "keep generated jobs of LOW-HIGH s; off keeps all"
+    ] = "60-86400"
+    target_load: Annotated[
+        str, "scale generated durations to this load of 512 GPUs at 8 s; off = as drawn"
+    ] = "1.0"
+    share_by: Annotated[
+        str, "what share_0.2 is a share of: jobs or requested GPUs", ("jobs", "volume")
+    ] = "jobs"
+    arrivals: Annotated[
+        str,
+        "generated arrivals; bursty is diurnal with bursts",
+        ("poisson", "diurnal", "bursty"),
+    ] = "poisson"
+    gangs: Annotated[bool, "give generated jobs the trace's several workers"] = False
+    gpu_types: Annotated[bool, "give generated jobs the trace's GPU types"] = False
+    duration_error: Annotated[
+        float, "schedulers see duration x exp(N(0, this^2)); 0 = exact", (0, 10)
+    ] = 0.0
+    deadline_slack: Annotated[
+        str,
+        "deadline = submission + duration x one of these, for jobs without; off = none",
+    ] = "1.2,2,10"
+
+
+@dataclass(frozen=True)
+class WorldOptions:
+    """How the simulated world behaves, and what is measured."""
+
+    target_popularity: Annotated[
+        float, "share of jobs whose kinds make up FGD's target workload", (1e-9, 1)
+    ] = 0.95
+    interference: Annotated[bool, "jobs on one GPU slow each other down"] = False
+    migration_cost: Annotated[
+        str, "s a moved job pauses: up to 8 GPUs,beyond; or one number for both"
+    ] = "40,60"
+    warm_up: Annotated[
+        float, "share of jobs, first ones, left out of all means", (0, 0.99)
+    ] = 0.2
+
+
+@dataclass(frozen=True)
+class SchedulerOptions:
+    """What single schedulers can be told."""
+
+    fgd_score: Annotated[
+        str,
+        "FGD's score: exact as published (integer, sigmoid), or plain growth of F",
+        ("exact", "plain"),
+    ] = "exact"
+    rp_reserve: Annotated[
+        bool, "R&P keeps nodes for large jobs, by their share of the load"
+    ] = True
+    rp_queue: Annotated[
+        str,
+        "R&P's order: strict-fifo is --queue, large-first lets large jobs go first",
+        ("strict-fifo", "large-first"),
+    ] = "strict-fifo"
+    rp_large: Annotated[
+        int, "GPUs on one node from which on R&P takes a job for large", (1, 64)
+    ] = 8
+    ef_mode: Annotated[
+        str, "ElasticFlow: rigid, or elastic jobs that scale", ("rigid", "elastic")
+    ] = "rigid"
+    ef_migration: Annotated[
+        bool, "ElasticFlow repacks running jobs for one that only fragments keep out"
+    ] = False
+    hops_round: Annotated[float, "s between rounds of Hops", (1, 1e6)] = 60.0
+    hops_split: Annotated[
+        bool, "Hops may spread a job's GPUs over nodes, at the price of its speed"
+    ] = False
+    hops_lambda: Annotated[
+        float, "exponent of Hops' priority, the latency ratio", (0, 10)
+    ] = 1.0
+    hops_time_limit: Annotated[
+        float, "s for one plan of Hops before it falls back to greedy", (0.01, 3600)
+    ] = 2.0
+
+
+@dataclass(frozen=True)
+class ReschedulingOptions:
+    """When running jobs move; the first four as published."""
+
+    use_rescheduling: Annotated[bool, "move running jobs off little-used nodes"] = False
+    util_threshold: Annotated[
+        float, "allocation below which a node is emptied", (0, 1)
+    ] = 0.5
+    re_time: Annotated[float, "s between rescheduling rounds", (1e-3, 1e12)] = 3600.0
+    re_num: Annotated[int, "nodes emptied in one round, at most", (0, MANY)] = 5
+
+
+@dataclass(frozen=True)
+class DRROptions:
+    """The learner's settings, as published."""
+
+    init_dim: Annotated[
+        int, "length of DRR's observation; 0 = nodes x GPUs x 7", (0, MANY)
+    ] = 0
+    action_space: Annotated[int, "DRR's actions; 0 = nodes", (0, MANY)] = 0
+    lr_actor: Annotated[float, "learning rate of DRR's actor", (0, 1e9)] = 0.04
+    lr_critic: Annotated[float, "learning rate of DRR's critic", (0, 1e9)] = 0.02
+    use_imitation: Annotated[bool, "DRR imitates a heuristic first"] = True
+    imitation_loss_weight: Annotated[
+        float, "weight of DRR's imitation loss", (0, 1e9)
+    ] = 0.1
+    use_dynamic_entropy: Annotated[bool, "DRR adapts its entropy bonus"] = True
+    beta0: Annotated[float, "DRR's first entropy bonus", (0, 1e9)] = 0.04
+    use_attn: Annotated[bool, "DRR's nodes attend to each other"] = True
+    use_advantage_adjustment: Annotated[
+        float, "weight of DRR's input-dependent baseline", (0, 1e9)
+    ] = 0.6
