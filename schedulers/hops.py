@@ -101,7 +101,8 @@ class Hops(BestFit):
     def plan(self, pending: PendingQueue, now: float, fragment: bool) -> list[Decision]:
         """Return which jobs start now, and where."""
         jobs = sorted(pending, key=lambda job: -latency_ratio(job, now))
-        window = service_window(jobs, int(self.capacity.num_gpus.sum()) * WHOLE_GPU)
+        total = max(1, int(self.capacity.num_gpus.sum()))
+        window = service_window(jobs, total * WHOLE_GPU)
         if fragment:
             window = less_sensitive(jobs, window, self.capacity.free_open)
         largest = sorted(window, key=lambda job: -job.total_milli)
