@@ -23,6 +23,7 @@ from model.config import Settings
 from model.errors import UserError
 from model.result import Result
 from processes.simulation import Simulation
+from schedulers.planners.registry import planner_of
 from schedulers.registry import scheduler_class
 
 INTERRUPTED = 130  # exit code after Ctrl-C, as shells have it
@@ -57,8 +58,7 @@ def simulate(settings: Settings, options: argparse.Namespace) -> int:
     """Run each scheduler on the same trace; write the run folders; print the table."""
     names = [scheduler_class(name).name for name in settings.schedulers]
     names = list(dict.fromkeys(names))
-    if settings.use_rescheduling:
-        raise UserError("--use-rescheduling True: running jobs cannot be moved yet")
+    planner_of(settings.planner)
     workload = load_workload(settings)
     for note in workload.notes:
         sys.stderr.write(f"note: {note}\n")

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, NamedTuple, get_args, get_type_hints
 
 from model.capacity import RESOURCES
@@ -79,7 +79,7 @@ class Settings(
             return None
         return self._numbers("target_load", [self.target_load])[0]
 
-    @property
+    @cached_property
     def migration_costs(self) -> tuple[float, float]:
         """Seconds a move costs a job of up to 8 GPUs, and a larger one."""
         return self._pair("migration_cost", self.migration_cost.split(","))

@@ -142,6 +142,32 @@ class ReschedulingOptions:
     ] = 0.5
     re_time: Annotated[float, "s between rescheduling rounds", (1e-3, 1e12)] = 3600.0
     re_num: Annotated[int, "nodes emptied in one round, at most", (0, MANY)] = 5
+    planner: Annotated[
+        str,
+        "what a round plans: published, useful, cosSim, fragOnePod or fragMultiPod",
+    ] = "published"
+    reschedule_trigger: Annotated[
+        str,
+        "rounds, or when the queue's head is blocked by fragmentation, or both",
+        ("periodic", "blocked", "both"),
+    ] = "periodic"
+    max_moves: Annotated[
+        int, "moves in one plan that makes room, at most", (0, MANY)
+    ] = 8
+    min_benefit: Annotated[
+        float, "GPU-seconds saved for each lost, to unblock the queue", (0, 1e9)
+    ] = 2.0
+    max_moves_per_job: Annotated[int, "moves of one job, at most", (0, MANY)] = 3
+    min_remaining: Annotated[
+        float, "a job with less left than this many migration costs stays", (0, 1e6)
+    ] = 5.0
+    cooldown: Annotated[
+        float, "s for which a job that was moved is left alone", (0, 1e9)
+    ] = 600.0
+    min_improvement: Annotated[
+        float, "share of the demand below which a kind is not worth a move", (0, 1)
+    ] = 0.001
+    exempt: Annotated[str, "jobs and users never moved, with commas"] = ""
 
 
 @dataclass(frozen=True)

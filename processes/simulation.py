@@ -27,6 +27,7 @@ from processes.job import run_job
 from processes.migration import Mover
 from processes.monitor import Monitor
 from processes.node import joins_later, operate, run_node
+from processes.rescheduler import Rescheduler
 from schedulers.base import World
 from schedulers.disciplines import DISCIPLINES
 from schedulers.queue import PendingQueue
@@ -106,6 +107,7 @@ class Simulation:
             self.fragmentation,
             self.cluster.held,
             stream(settings.seed, "scheduler"),
+            target_workload(self.accepted, 1.0),
         )
         self.scheduler = scheduler_class(settings.scheduler, settings.fgd_score)(
             world, settings
@@ -118,6 +120,11 @@ class Simulation:
         self.dispatcher.relocate = self.mover.relocate
         self.monitor = Monitor(pending, capacity, self.fragmentation)
         self.dispatcher.after_pass.append(self.monitor.sample)
+        self.rescheduler = Rescheduler(
+            self.env, world, self.dispatcher, self.mover, settings
+        )
+        if settings.use_rescheduling and settings.reschedule_trigger != "periodic":
+            self.dispatcher.after_pass.append(self.rescheduler.after_pass)
         if settings.interference:
             interference = Interference(self.cluster, self.dispatcher)
             self.cluster.watchers.append(interference.update)
@@ -138,6 +145,10 @@ class Simulation:
                 )
             )
         env.process(self.dispatcher.dispatch())
+        if self.settings.use_rescheduling and (
+            self.settings.reschedule_trigger != "blocked"
+        ):
+            env.process(self.rescheduler.rounds())
         self.dispatcher.sources = [
             env.process(operate(env, changes, mailboxes)),
             env.process(arrive(env, self.accepted, self._submit)),

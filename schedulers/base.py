@@ -15,6 +15,7 @@ from model.config import Settings
 from model.fragmentation import Fragmentation
 from model.held import HeldJobs
 from model.job import Job, Placements
+from model.target import Target
 from schedulers.decision import Decision, Reshuffle
 from schedulers.queue import PendingQueue
 
@@ -28,6 +29,7 @@ class World(NamedTuple):
     fragmentation: Fragmentation  # F of each node for the target workload
     held: HeldJobs  # who holds what, and until when by its estimate
     rng: np.random.Generator  # the scheduler's own random stream
+    workload: Target = Target((), ())  # all kinds of job that may come, if known
 
 
 class Scheduler(ABC):

@@ -7,12 +7,14 @@ shifts the real capacity and gives everything back, so that the running schedule
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from model.capacity import Shift
+from model.config import Settings
 from model.held import Held
-from model.job import Placements
-from schedulers.base import World
+from model.job import WHOLE_GPU, Job, Placements
+from schedulers.base import DEFAULTS, World
 from schedulers.decision import Place, PlannedMove
 
 
@@ -26,6 +28,9 @@ class Outlook(NamedTuple):
     limit : how much may be done in one plan, in the planner's own terms.
     movable : whether a running job may be moved at all.
     now : s since the trace began.
+    settings : what a move costs, thresholds and limits.
+    waiting : the jobs in the queue, first in line first.
+    memory : what planners remember from plan to plan, to be as quick as little changed.
     """
 
     world: World
@@ -33,6 +38,23 @@ class Outlook(NamedTuple):
     limit: int
     movable: Callable[[Held], bool] = lambda held: True
     now: float = 0.0
+    settings: Settings = DEFAULTS
+    waiting: tuple[Job, ...] = ()
+    memory: dict[Any, Any] = {}
+
+    def lost(self, job: Job) -> float:
+        """Return the price of moving a job: GPU-seconds, as of one GPU at least."""
+        gpus = job.num_gpus * job.num_workers
+        size = max(job.total_milli, WHOLE_GPU) / WHOLE_GPU
+        return self.settings.cost_of_move(gpus) * size
+
+    def home(self, held: Held) -> Placements | None:
+        """Return where the scheduler would put what is left of a running job."""
+        left = max(0.0, held.expected_end - self.now)
+        return self.place(replace(held.job, estimated_duration=left), self.now)
+
+
+Step = tuple[Held, Placements, Placements]  # who, from where, to where
 
 
 class Draft:
@@ -42,42 +64,97 @@ class Draft:
         self._outlook = outlook
         self._shift = shift
         self._moved: dict[str, tuple[Held, Placements]] = {}
+        self._log: list[Step] = []
+        self._tenants: dict[int, list[list[Held]]] = {}
 
     def where(self, held: Held) -> Placements:
-        """Return where a job is by now."""
+        """Return where a job is by now; nowhere if it is taken out."""
         return self._moved.get(held.job.job_id, (held, held.placements))[1]
 
     def take_out(self, held: Held) -> None:
         """Give back all that the job holds; `put` it somewhere before the end."""
-        for placement in self.where(held):
-            self._shift(held.job.request, placement, -1)
-        self._moved[held.job.job_id] = (held, ())
+        self._move(held, self.where(held), ())
 
     def put(self, held: Held, placements: Placements) -> None:
-        """Let the job hold these."""
-        for placement in placements:
+        """Let a job that is taken out hold these."""
+        self._move(held, (), placements)
+
+    def _move(self, held: Held, source: Placements, destination: Placements) -> None:
+        for placement in source:
+            self._shift(held.job.request, placement, -1)
+        for placement in destination:
             self._shift(held.job.request, placement, 1)
-        self._moved[held.job.job_id] = (held, placements)
+            self._tenants.pop(placement.node, None)
+        for placement in source:
+            self._tenants.pop(placement.node, None)
+        self._moved[held.job.job_id] = (held, destination)
+        self._log.append((held, source, destination))
+
+    def mark(self) -> int:
+        """Return a point to which `undo` can go back."""
+        return len(self._log)
+
+    def undo(self, mark: int) -> None:
+        """Take back all that was done since a mark."""
+        for held, source, destination in reversed(self._log[mark:]):
+            self._move(held, destination, source)
+        del self._log[mark:]
+
+    def since(self, mark: int) -> list[Step]:
+        """Return what was done since a mark, for `redo`."""
+        return self._log[mark:]
+
+    def redo(self, steps: Iterable[Step]) -> None:
+        """Do again what was undone, from the state in which it was done."""
+        for held, source, destination in steps:
+            self._move(held, source, destination)
 
     def residents(self, node: int) -> list[Held]:
         """Return the jobs with a worker on the node by now, ordered by id."""
         here = {
-            held.job.job_id: held for held in self._outlook.world.held.on_node(node)
+            held.job.job_id: held
+            for held in self._outlook.world.held.on_node(node)
+            if held.job.job_id not in self._moved
         }
-        for job_id, (held, _) in self._moved.items():
-            here[job_id] = held
-        return [
-            held
-            for _, held in sorted(here.items())
-            if any(placement.node == node for placement in self.where(held))
-        ]
+        for job_id, (held, placements) in self._moved.items():
+            if any(placement.node == node for placement in placements):
+                here[job_id] = held
+        return [held for _, held in sorted(here.items())]
+
+    def tenants(self, node: int) -> list[list[Held]]:
+        """Return the jobs on each device of a node by now; not to be changed."""
+        known = self._tenants.get(node)
+        if known is None:
+            known = [[] for _ in self._outlook.world.capacity.rows[node]]
+            for held in self.residents(node):
+                for placement in self.where(held):
+                    if placement.node == node:
+                        for gpu in placement.gpus:
+                            known[gpu].append(held)
+            self._tenants[node] = known
+        return known
+
+    def number(self) -> int:
+        """Return how many running jobs are elsewhere by now, or nowhere."""
+        return sum(
+            bool(held.placements) and placements != held.placements
+            for held, placements in self._moved.values()
+        )
+
+    def lost(self) -> float:
+        """Return the GPU-seconds that the moves so far cost."""
+        return sum(
+            self._outlook.lost(held.job)
+            for held, placements in self._moved.values()
+            if held.placements and placements != held.placements
+        )
 
     def moves(self, reason: str) -> list[PlannedMove]:
         """Return what has changed, in the order in which jobs were taken out."""
         return [
             PlannedMove(held.job, held.placements, placements, reason)
             for held, placements in self._moved.values()
-            if placements != held.placements
+            if held.placements not in (placements, ())
         ]
 
 
@@ -110,7 +187,7 @@ def placed_anew(
 
 
 def _put_back(outlook: Outlook, draft: Draft, held: Held) -> bool:
-    placements = outlook.place(held.job, outlook.now)
+    placements = outlook.home(held)
     if placements is not None:
         draft.put(held, placements)
     return placements is not None

@@ -1,0 +1,251 @@
+"""The cheapest set of moves that lets a job start now.
+
+For a job that fits nowhere though the sum of what is free would hold it: on each node
+the devices that are cheapest to clear are chosen, the jobs on them are taken out, the
+job is put there, and the victims, largest first, are placed elsewhere by the running
+scheduler. A victim that finds no place may in turn displace smaller jobs (chains and
+swaps of two). Of the nodes tried, the one with the fewest GPU-seconds lost is taken.
+The search is bounded by a number of nodes tried, so that it takes the same way on any
+machine.
+"""
+
+import math
+from dataclasses import replace
+from typing import NamedTuple
+
+from model.held import Held
+from model.job import Job, Placement, Placements
+from schedulers.decision import PlannedMove
+from schedulers.planners.draft import Draft, Outlook, Step, drafting
+
+TRIED = 6  # nodes, cheapest first, for each job that needs room
+DEPTH = 2  # a job displaces others, and those may displace others yet
+
+
+class Clearing(NamedTuple):
+    """One way to make room for one worker on a node."""
+
+    lost: float  # GPU-seconds
+    placement: Placement
+    victims: tuple[Held, ...]
+
+
+class Room(NamedTuple):
+    """How a job could start, and what it costs the others."""
+
+    placements: Placements
+    steps: list[Step]  # of the draft, for running jobs only
+    lost: float  # GPU-seconds, of these steps
+
+
+def make_room(
+    outlook: Outlook, job: Job, max_moves: int, most: float = math.inf
+) -> list[PlannedMove] | None:
+    """Return the moves that let the job start now, none if it needs none, or None.
+
+    At most *max_moves* jobs move, at a price of at most *most* GPU-seconds.
+    """
+    with drafting(outlook) as draft:
+        room = find_room(outlook, draft, job, max_moves, most)
+        if room is None:
+            return None
+        draft.redo(room.steps)
+        return draft.moves("makes room")
+
+
+def find_room(
+    outlook: Outlook, draft: Draft, job: Job, max_moves: int, most: float = math.inf
+) -> Room | None:
+    """Return how the job could start, for what price at most.
+
+    Parameters
+    ----------
+    draft : the plan so far; it is left as it is.
+    max_moves : jobs moved in the draft, with those before.
+    most : GPU-seconds lost for it.
+    """
+    newcomer = Held(job, (), outlook.now + job.estimate)
+    mark, before = draft.mark(), draft.lost()
+    if not _Search(outlook, draft, max_moves, most).settle(newcomer, DEPTH):
+        return None
+    placements, lost = draft.where(newcomer), draft.lost() - before
+    if lost > most:
+        draft.undo(mark)
+        return None
+    steps = [step for step in draft.since(mark) if step[0].placements]
+    draft.undo(mark)
+    return Room(placements, steps, lost)
+
+
+class _Search:
+    """Settles jobs one by one, displacing others if it must."""
+
+    def __init__(
+        self, outlook: Outlook, draft: Draft, max_moves: int, most: float
+    ) -> None:
+        self._outlook = outlook
+        self._draft = draft
+        self._capacity = outlook.world.capacity
+        self._max_moves = max_moves
+        self._most = most  # GPU-seconds that one clearing may cost
+        self._movable: dict[str, bool] = {}
+        self._fixed: set[str] = set()  # jobs that must stay where the draft has them
+
+    def settle(self, held: Held, depth: int) -> bool:
+        """Put a job that is nowhere somewhere, in the draft; undo all if it fails."""
+        placements = self._outlook.home(held)
+        if placements is not None:
+            self._draft.put(held, placements)
+            self._fixed.add(held.job.job_id)
+            return True
+        if depth == 0:
+            return False
+        if held.job.num_workers > 1:
+            return self._settle_gang(held, depth)
+        return self._displace(held, depth)
+
+    def _displace(self, held: Held, depth: int) -> bool:
+        """Try the nodes that are cheapest to clear; keep the cheapest way."""
+        ways = sorted(self._clearings(held.job), key=lambda way: (way.lost, way[1]))
+        best: tuple[float, list[Step]] | None = None
+        mark, fixed = self._draft.mark(), set(self._fixed)
+        for way in ways[:TRIED]:
+            if best is not None and way.lost >= best[0]:
+                break
+            if self._clear(held, way, depth):
+                lost = self._draft.lost()
+                if best is None or lost < best[0]:
+                    best = (lost, self._draft.since(mark))
+            self._draft.undo(mark)
+            self._fixed = set(fixed)
+        if best is None:
+            return False
+        self._draft.redo(best[1])
+        self._fixed |= {moved.job.job_id for moved, _, _ in best[1]}
+        return True
+
+    def _clear(self, held: Held, way: Clearing, depth: int) -> bool:
+        """Put the job where the victims are, and them elsewhere."""
+        for victim in way.victims:
+            self._draft.take_out(victim)
+        if self._draft.number() > self._max_moves or not self._fits(held.job, way):
+            return False
+        self._draft.put(held, (way.placement,))
+        self._fixed.add(held.job.job_id)
+        largest = sorted(way.victims, key=lambda victim: -victim.job.total_milli)
+        return (
+            all(self.settle(victim, depth - 1) for victim in largest)
+            and self._draft.number() <= self._max_moves
+        )
+
+    def _settle_gang(self, held: Held, depth: int) -> bool:
+        """Give each worker a place of its own, one after the other."""
+        mark, job = self._draft.mark(), held.job
+        workers = [
+            Held(replace(job, job_id=f"{job.job_id}/{rank}", num_workers=1), (), 0.0)
+            for rank in range(job.num_workers)
+        ]
+        if not all(self.settle(worker, depth) for worker in workers):
+            self._draft.undo(mark)
+            return False
+        placements = tuple(self._draft.where(worker)[0] for worker in workers)
+        for worker in workers:
+            self._draft.take_out(worker)
+        self._draft.put(held, placements)
+        self._fixed.add(job.job_id)
+        return True
+
+    def _fits(self, job: Job, way: Clearing) -> bool:
+        node, gpus = way.placement
+        row = self._capacity.rows[node]
+        if any(row[gpu] < job.gpu_milli for gpu in gpus):
+            return False
+        return bool(self._capacity.fits(job.request)[node])
+
+    def _clearings(self, job: Job) -> list[Clearing]:
+        """Return the cheapest way to clear each node that is large enough."""
+        capacity = self._capacity
+        able = capacity.open & capacity.accessible(job.gpu_type)
+        able &= capacity.num_gpus >= max(1, job.num_gpus)
+        ways = (self._known_clearing(job, node) for node in able.nonzero()[0].tolist())
+        return [way for way in ways if way is not None and way.lost <= self._most]
+
+    def _known_clearing(self, job: Job, node: int) -> Clearing | None:
+        """Return the cheapest way from memory if the node has not changed since."""
+        key = (node, job.num_gpus, job.gpu_milli)
+        version = int(self._capacity.changed_at[node])
+        known = self._outlook.memory.get(key)
+        if known is None or known[0] != version or not self._holds(known[1]):
+            known = (version, self._clearing(job, node))
+            self._outlook.memory[key] = known
+        way: Clearing | None = known[1]
+        return way
+
+    def _holds(self, way: Clearing | None) -> bool:
+        return way is None or all(map(self._is_movable, way.victims))
+
+    def _clearing(self, job: Job, node: int) -> Clearing | None:
+        """Choose devices one by one, each the cheapest to clear given those before."""
+        tenants = self._draft.tenants(node)
+        row = self._capacity.rows[node]
+        chosen: list[int] = []
+        victims: dict[str, Held] = {}
+        while len(chosen) < max(1, job.num_gpus):
+            best: tuple[float, int, int] | None = None
+            for gpu in range(self._capacity.nodes[node].num_gpus):
+                if gpu in chosen:
+                    continue
+                lost = self._price(job, tenants[gpu], row[gpu], victims)
+                if lost is not None and (best is None or (lost, row[gpu], gpu) < best):
+                    best = (lost, row[gpu], gpu)
+            if best is None:
+                return None
+            chosen.append(best[2])
+            evicted = self._to_evict(job, tenants[best[2]], row[best[2]], victims)
+            victims |= {held.job.job_id: held for held in evicted or ()}
+        lost = sum(self._outlook.lost(held.job) for held in victims.values())
+        gpus = tuple(sorted(chosen)) if job.num_gpus else ()
+        return Clearing(lost, Placement(node, gpus), tuple(victims.values()))
+
+    def _price(
+        self, job: Job, tenants: list[Held], free: int, victims: dict[str, Held]
+    ) -> float | None:
+        """Return the GPU-seconds lost to clear a device, None if that cannot be."""
+        evicted = self._to_evict(job, tenants, free, victims)
+        if evicted is None:
+            return None
+        return sum(self._outlook.lost(held.job) for held in evicted)
+
+    def _to_evict(
+        self, job: Job, tenants: list[Held], free: int, victims: dict[str, Held]
+    ) -> list[Held] | None:
+        """Return which tenants must go for the job's share, the cheapest that do."""
+        need = job.gpu_milli - free
+        need -= sum(t.job.gpu_milli for t in tenants if t.job.job_id in victims)
+        evicted: list[Held] = []
+        able = [
+            tenant
+            for tenant in tenants
+            if tenant.job.job_id not in victims and self._may_go(tenant, job)
+        ]
+        able.sort(key=lambda tenant: (-tenant.job.gpu_milli, tenant.job.job_id))
+        for tenant in able:
+            if need <= 0:
+                break
+            evicted.append(tenant)
+            need -= tenant.job.gpu_milli
+        return evicted if need <= 0 else None
+
+    def _may_go(self, tenant: Held, job: Job) -> bool:
+        """Return whether a tenant is smaller than the job, movable, not moved yet."""
+        return (
+            tenant.job.total_milli < job.total_milli
+            and tenant.job.job_id not in self._fixed
+            and self._is_movable(tenant)
+        )
+
+    def _is_movable(self, held: Held) -> bool:
+        known = self._movable.get(held.job.job_id)
+        if known is None:
+            known = self._movable[held.job.job_id] = self._outlook.movable(held)
+        return known
