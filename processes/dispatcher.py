@@ -75,6 +75,7 @@ class Dispatcher:
     def leave(self, job: Job) -> None:
         """Note that a job is done with, whatever became of it."""
         del self.progress[job.job_id]
+        self.scheduler.departed(job)
         self._left += 1
         for tell in self.after_leave:
             tell(self._left)
@@ -96,7 +97,6 @@ class Dispatcher:
                     break
                 else:  # someone would wait for ever, and maybe others behind
                     job = self._hopeless(now)
-                    self.scheduler.withdrawn(job)
                     yield self._start(job, None)
             self._set_alarm(now)
             for tell in self.after_pass:

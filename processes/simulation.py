@@ -109,9 +109,7 @@ class Simulation:
             stream(settings.seed, "scheduler"),
             target_workload(self.accepted, 1.0),
         )
-        self.scheduler = scheduler_class(settings.scheduler, settings.fgd_score)(
-            world, settings
-        )
+        self.scheduler = scheduler_class(settings.scheduler, settings)(world, settings)
         pending = PendingQueue(DISCIPLINES[settings.queue].order)
         self.dispatcher = Dispatcher(
             self.env, self.scheduler, pending, self.cluster.held

@@ -78,5 +78,5 @@ class Scheduler(ABC):
         """Return what this scheduler alone can tell, for summary.json."""
         return {}
 
-    def withdrawn(self, job: Job) -> None:  # noqa: B027
-        """Hear of a job that leaves the queue because it can never run."""
+    def departed(self, job: Job) -> None:  # noqa: B027
+        """Hear of a job that is done with: it has ended, or can never run."""

@@ -12,24 +12,38 @@ Adaptation to jobs that neither scale nor split, and why:
 * A job that is not admitted is not dropped, as there, but runs best effort, first come
   first served, when that leaves all reservations intact: delays stay comparable.
 * A job without a deadline is best effort.
-* Nobody is moved, unless `ef_migration` is on: there, all jobs are placed anew in every
-  slot.
+* There, all jobs are placed anew in every slot. Here nobody is moved, unless
+  `ef_migration` is on: then the cheapest moves make room for an admitted job whose time
+  has come and that only fragmentation keeps out, each at the simulator's overhead.
 
 An admission costs one walk over the profile for each job due later; a decision one
 placement.
 """
 
+import math
 from bisect import insort
 
 from model.config import Settings
 from model.job import Job, Placements
 from schedulers.base import DEFAULTS, World
 from schedulers.buddy import Buddy
-from schedulers.decision import Decision
+from schedulers.decision import Decision, PlannedMove, Reshuffle
+from schedulers.planners.draft import Outlook
+from schedulers.planners.making_room import make_room
 from schedulers.profile import Profile
 from schedulers.queue import PendingQueue
 
+REPACKED = 16  # jobs moved for one, at most
 OVERDUE = 60.0  # s; after which a job that starts or ends late is planned anew
+
+
+def overhead(job: Job) -> float:
+    """Return the s that starting a job elsewhere costs, as in ElasticFlow's simulator.
+
+    2 s, 2 (1 + log2 n) s to join n GPUs, 27 s for the restart.
+    """
+    devices = max(1, job.num_gpus * job.num_workers)
+    return 2 + 2 * (1 + math.log2(devices)) + 27
 
 
 class Reservation:
@@ -57,6 +71,7 @@ class ElasticFlow(Buddy):
         self.admitted: list[Reservation] = []  # those that wait, by deadline
         self.best_effort: list[tuple[float, int, Job]] = []  # by submission
         self.profile = Profile(0.0, self.capacity.free_open)
+        self._migrates = settings.ef_migration
         self._newcomers: list[Job] = []
         self._number = 0
         self._asked = self._promised = self._late = 0
@@ -65,9 +80,9 @@ class ElasticFlow(Buddy):
         """See `Scheduler.arrived`; it is admitted or not when next asked."""
         self._newcomers.append(job)
 
-    def withdrawn(self, job: Job) -> None:
-        """See `Scheduler.withdrawn`."""
-        self._admit_newcomers(0.0)
+    def departed(self, job: Job) -> None:
+        """See `Scheduler.departed`; one that never ran is still in line."""
+        self._newcomers = [other for other in self._newcomers if other is not job]
         self.admitted = [entry for entry in self.admitted if entry.job is not job]
         self.best_effort = [entry for entry in self.best_effort if entry[2] is not job]
 
@@ -78,7 +93,7 @@ class ElasticFlow(Buddy):
             "admitted_late": self._late,
         }
 
-    def decide(self, pending: PendingQueue, now: float) -> Decision | None:
+    def decide(self, pending: PendingQueue, now: float) -> Decision | Reshuffle | None:
         """See `Scheduler.decide`."""
         self._follow(now)
         self._admit_newcomers(now)
@@ -87,12 +102,22 @@ class ElasticFlow(Buddy):
             placements = self.place(entry.job, now)
             if placements is not None:
                 return self._start(entry, placements, now)
+            if self._migrates and self.capacity.pool_holds(entry.job):
+                moves = self._repack(entry.job, now)
+                if moves:
+                    return Reshuffle(moves)
             if entry.start + OVERDUE < now:  # fragmentation keeps it out
                 self._reserve(entry, -1)
                 self._plan(entry, now)
         starts = [entry.start for entry in self.admitted if entry.start > now]
         self.wake_at = None if idle else min(starts, default=None)
         return self._start_best_effort(now, idle)
+
+    def _repack(self, job: Job, now: float) -> tuple[PlannedMove, ...]:
+        """Return the moves of running jobs that let this one start now."""
+        outlook = Outlook(self.world, self.place, 0, now=now, memory={})
+        moves = make_room(outlook, job, REPACKED) or []
+        return tuple(move._replace(cost=overhead(move.job)) for move in moves)
 
     def _start(
         self, entry: Reservation, placements: Placements, now: float

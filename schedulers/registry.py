@@ -1,9 +1,11 @@
 """Every scheduler by name. To add one, write its file and name it here."""
 
+from model.config import Settings
 from model.errors import UserError, suggestion
-from schedulers.base import Scheduler
+from schedulers.base import DEFAULTS, Scheduler
 from schedulers.best_fit import BestFit
 from schedulers.elasticflow import ElasticFlow
+from schedulers.elasticflow_elastic import ElasticFlowElastic
 from schedulers.fgd import FGD
 from schedulers.fgd_exact import FGDExact
 from schedulers.first_fit import FirstFit
@@ -42,10 +44,10 @@ PUBLISHED: dict[str, type[ScoringScheduler]] = {
 """FGD and the five policies it was published with, under their names there."""
 
 
-def scheduler_class(name: str, fgd_score: str = "exact") -> type[Scheduler]:
+def scheduler_class(name: str, settings: Settings = DEFAULTS) -> type[Scheduler]:
     """Return the scheduler of that name; case, ``-`` and ``_`` do not matter.
 
-    With *fgd_score* ``plain``, FGD takes the growth of F itself as its score.
+    FGD and ElasticFlow have two forms each, of which *settings* choose.
 
     Raises
     ------
@@ -59,8 +61,10 @@ def scheduler_class(name: str, fgd_score: str = "exact") -> type[Scheduler]:
     """
     by_name = {_plain(known.name): known for known in SCHEDULERS}
     by_name["random"] = RandomFit
-    if _plain(name) == "fgd" and fgd_score == "exact":
-        return FGDExact
+    if settings.fgd_score == "exact":
+        by_name["fgd"] = FGDExact
+    if settings.ef_mode == "elastic":
+        by_name["elasticflow"] = ElasticFlowElastic
     if _plain(name) in by_name:
         return by_name[_plain(name)]
     names = [known.name for known in SCHEDULERS]

@@ -50,11 +50,12 @@ class ReservingPacking(GpuPacking):
         self._large = min(settings.rp_large, int(self.capacity.num_gpus.max()))
         self._load = [0.0, 0.0]  # GPU-seconds per arrival: of large jobs, of all
         self._reserved: Bools = np.zeros(len(self.capacity.nodes), dtype=bool)
-        self._waiting = 0  # large jobs in the queue
+        self._waiting: set[str] = set()  # large jobs in the queue
 
     def arrived(self, job: Job, now: float) -> None:
         """Learn how much of the load large jobs are; fit the reserve to it."""
-        self._waiting += self.is_large(job)
+        if self.is_large(job):
+            self._waiting.add(job.job_id)
         work = job.total_milli * job.estimate
         for place, part in enumerate((work * self.is_large(job), work)):
             self._load[place] += (part - self._load[place]) / MEMORY
@@ -67,12 +68,12 @@ class ReservingPacking(GpuPacking):
             self._fit_reserve()
         decision = self._next(pending, now)
         if decision is not None:
-            self._waiting -= self.is_large(decision.job)
+            self._waiting.discard(decision.job.job_id)
         return decision
 
-    def withdrawn(self, job: Job) -> None:
-        """See `Scheduler.withdrawn`."""
-        self._waiting -= self.is_large(job)
+    def departed(self, job: Job) -> None:
+        """See `Scheduler.departed`; one that never ran is still in line."""
+        self._waiting.discard(job.job_id)
 
     def score(self, request: Request, nodes: Ints) -> Ints:
         """See `ScoringScheduler.score`: packing first, then what is left free."""

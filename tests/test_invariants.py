@@ -20,18 +20,31 @@ changes = st.lists(
 )
 
 
-@settings(max_examples=400)
+MOVES = {"use_rescheduling": True, "re_time": 3.0, "util_threshold": 0.9}
+OPTIONS = [
+    {},
+    {},
+    {"ef_mode": "elastic"},
+    {"ef_migration": True, "hops_split": True, "rp_queue": "large-first"},
+    {**MOVES, "reschedule_trigger": "both", "min_benefit": 0.1},
+    {**MOVES, "planner": "useful"},
+    {**MOVES, "planner": "fragMultiPod"},
+]
+
+
+@settings(max_examples=600)
 @given(
     jobs=job_lists(),
     nodes=node_lists,
     changes=changes,
     scheduler=st.sampled_from([known.name for known in SCHEDULERS]),
+    options=st.sampled_from(OPTIONS),
     queue=st.sampled_from([*DISCIPLINES]),
     resources=st.sampled_from(["gpu", RESOURCES]),
     interference=st.booleans(),
 )
 def test_invariants_hold_at_every_event(
-    jobs, nodes, changes, scheduler, queue, resources, interference
+    jobs, nodes, changes, scheduler, options, queue, resources, interference
 ):
     asked = Settings(
         scheduler=scheduler,
@@ -39,6 +52,9 @@ def test_invariants_hold_at_every_event(
         resources=resources,
         interference=interference,
         migration_cost="3",
+        min_remaining=0,
+        cooldown=0,
+        **options,
     )
     changes = [change for change in changes if change.node < len(nodes)]
     simulation = Simulation(asked, jobs, nodes, changes)

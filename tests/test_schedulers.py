@@ -22,7 +22,14 @@ from schedulers.queue import PendingQueue
 from schedulers.registry import SCHEDULERS, scheduler_class
 
 PLAIN_FGD = "plain FGD"
-NAMES = [*(known.name for known in SCHEDULERS), PLAIN_FGD]
+FORMS = {
+    PLAIN_FGD: {"scheduler": "FGD", "fgd_score": "plain"},
+    "elastic ElasticFlow": {"scheduler": "ElasticFlow", "ef_mode": "elastic"},
+    "moving ElasticFlow": {"scheduler": "ElasticFlow", "ef_migration": True},
+    "large-first R&P": {"scheduler": "R&P", "rp_queue": "large-first"},
+    "splitting Hops": {"scheduler": "Hops", "hops_split": True},
+}
+NAMES = [*(known.name for known in SCHEDULERS), *FORMS]
 WORKLOAD = Target((Request(1, 1000), Request(1, 300), Request(4, 1000)), (5, 4, 1))
 
 
@@ -31,14 +38,12 @@ def make(name, nodes, resources=("gpu",), target=WORKLOAD, seed=0):
     fragmentation = Fragmentation(capacity, target)
     rng = np.random.default_rng(seed)
     asked = settings_of(name)
-    known = scheduler_class(asked.scheduler, asked.fgd_score)
+    known = scheduler_class(asked.scheduler, asked)
     return known(World(capacity, fragmentation, HeldJobs(), rng), asked)
 
 
 def settings_of(name, **asked):
-    if name == PLAIN_FGD:
-        return Settings(scheduler="FGD", fgd_score="plain", **asked)
-    return Settings(scheduler=name, **asked)
+    return Settings(**FORMS.get(name, {"scheduler": name}), **asked)
 
 
 def occupy(scheduler, used):
