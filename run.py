@@ -10,10 +10,14 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from commands import compare, simulate
+from commands import compare, plan, simulate
 from model.errors import UserError, complain, suggestion
 
-COMMANDS = {"simulate": simulate.command, "compare": compare.command}
+COMMANDS = {
+    "simulate": simulate.command,
+    "compare": compare.command,
+    "plan": plan.command,
+}
 INTERRUPTED = 130  # exit code after Ctrl-C, as shells have it
 
 

@@ -104,7 +104,7 @@ def test_dashes_and_underscores_and_equals_signs_mean_the_same(cli, tmp_path):
             "--action_space 32",
             "--action-space 32: this cluster of 64 nodes x 8 GPUs needs",
         ),
-        ("--use_rescheduling True", "running jobs cannot be moved yet"),
+        ("--use_rescheduling True --planner usefull", 'did you mean "useful"'),
         ("--name ../../x", "--name ../../x: must be a plain name"),
         ("--name ..", "--name ..: must be a plain name"),
         ("--duration-range 0-86400", "--duration-range 0-86400: LOW > 0"),
@@ -114,7 +114,7 @@ def test_dashes_and_underscores_and_equals_signs_mean_the_same(cli, tmp_path):
         ("--target-load 1e303", "--target-load 1e303: above 0, at most 1000"),
         ("--interarrival-time 1e12", "must be 0 to 1000000"),
         ("--trace tests", "tests: no such file"),
-        ("stray", "no command 'stray'; there are simulate, compare"),
+        ("stray", "no command 'stray'; there are simulate, compare, plan"),
     ],
 )
 def test_a_users_error_is_one_line_and_exit_code_2(cli, words, message):

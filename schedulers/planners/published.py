@@ -1,9 +1,10 @@
 """DRR's published rescheduling: little-used nodes are emptied onto better-used ones.
 
 Every round up to `re_num` nodes whose allocation is above 0 and below
-`util_threshold`, lowest first, give all their jobs to nodes that are used more; the
-running scheduler chooses which. A node of which any job finds no place, or may not be
-moved, stays as it is. SoCC 2025 (10.1145/3772052.3772242), as its command line tells.
+`util_threshold`, lowest first, give all their jobs to nodes that are used as much or
+more; the running scheduler chooses which. A node of which any job finds no place, or
+may not be moved, stays as it is. SoCC 2025 (10.1145/3772052.3772242), as its command
+line tells.
 """
 
 import numpy as np
@@ -24,13 +25,14 @@ def empty_nodes(outlook: Outlook) -> list[PlannedMove]:
         for node in low[allocation[low].argsort(kind="stable")].tolist():
             if emptied == outlook.limit:
                 break
-            worse = (allocation <= allocation[node]).nonzero()[0].tolist()
-            emptied += _empty(outlook, draft, node, worse)
+            worse = (allocation < allocation[node]) | (capacity.free_total == full)
+            worse[node] = True
+            emptied += _empty(outlook, draft, node, worse.nonzero()[0].tolist())
         return draft.moves("little used")
 
 
 def _empty(outlook: Outlook, draft: Draft, node: int, worse: list[int]) -> bool:
-    """Move all jobs off a node, none to a node used as little; undo if one stays."""
+    """Move all jobs off a node, none to a worse one; undo if one stays."""
     residents = draft.residents(node)
     if not all(map(outlook.movable, residents)):
         return False

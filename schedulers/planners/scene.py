@@ -1,0 +1,141 @@
+"""A real cluster's snapshot, on which a plan can be made and tried, step by step."""
+
+from collections.abc import Sequence
+
+from model.capacity import Capacity
+from model.config import Settings
+from model.errors import PlacementError
+from model.fragmentation import Fragmentation
+from model.held import Held, HeldJobs
+from model.job import Placements
+from model.snapshot import Snapshot
+from model.streams import stream
+from model.target import target_workload
+from schedulers.base import Scheduler, World
+from schedulers.decision import PlannedMove
+from schedulers.planners.draft import Outlook
+from schedulers.planners.registry import planner_of
+from schedulers.planners.staging import staged
+from schedulers.registry import scheduler_class
+
+
+class Scene:
+    """The cluster of a snapshot, on which moves can be tried."""
+
+    def __init__(self, snapshot: Snapshot, settings: Settings) -> None:
+        self._settings = settings
+        self._snapshot = snapshot
+        self._capacity = Capacity(snapshot.nodes, settings.resource_names)
+        self._held = HeldJobs()
+        for job, placements in snapshot.running:
+            for placement in placements:
+                self._capacity.shift(job.request, placement, 1)
+            self._held.add(Held(job, placements, job.estimate))
+        for node in snapshot.closed:
+            self._capacity.set_open(node, False)
+        jobs = [*snapshot.waiting, *(job for job, _ in snapshot.running)]
+        whole = target_workload(jobs, 1.0)
+        self._fragmentation = Fragmentation(self._capacity, whole)
+        world = World(
+            self._capacity,
+            self._fragmentation,
+            self._held,
+            stream(settings.seed, "scheduler"),
+            whole,
+        )
+        self._world = world
+        known = scheduler_class(settings.scheduler, settings)
+        self._scheduler: Scheduler = known(world, settings)
+
+    def plan(self, budget: float) -> list[PlannedMove]:
+        """Return the moves of the planner that the budget allows, in safe order."""
+        outlook = Outlook(
+            self._world,
+            self._scheduler.place,
+            int(min(self._settings.re_num, 10**6)),
+            self._movable,
+            0.0,
+            self._settings,
+            tuple(self._snapshot.waiting),
+            {},
+        )
+        moves = planner_of(self._settings.planner)(outlook)
+        while sum(outlook.lost(move.job) for move in moves) > budget:
+            outlook = outlook._replace(limit=outlook.limit - 1, memory={})
+            if outlook.limit <= 0:
+                return []
+            moves = planner_of(self._settings.planner)(outlook)
+        return moves
+
+    def _movable(self, held: Held) -> bool:
+        exempt = self._settings.exempt.split(",")
+        job = held.job
+        return job.num_gpus > 0 and job.job_id not in exempt and job.user not in exempt
+
+    def carry_out(self, moves: Sequence[PlannedMove]) -> list[tuple[object, ...]]:
+        """Apply the moves step by step, each checked; return a row for each.
+
+        Step, job, from, to, why, s without progress, GPU-seconds lost.
+        """
+        rows: list[tuple[object, ...]] = []
+        for step, stage in enumerate(staged(self._capacity, moves), start=1):
+            for move in stage:
+                self._shift(move, move.source, -1)
+            for move in stage:
+                self._shift(move, move.destination, 1)
+                gpus = move.job.num_gpus * move.job.num_workers
+                cost = self._settings.cost_of_move(gpus)
+                rows.append(
+                    (
+                        step,
+                        move.job.job_id,
+                        self._names(move.source),
+                        self._names(move.destination),
+                        move.reason,
+                        cost,
+                        cost * move.job.total_milli / 1000,
+                    )
+                )
+        return rows
+
+    def _shift(self, move: PlannedMove, places: Placements, sign: int) -> None:
+        for placement in places:
+            self._capacity.shift(move.job.request, placement, sign)
+            if min(self._capacity.rows[placement.node]) < 0:
+                raise PlacementError(f"step of {move.job.job_id} does not fit")
+
+    def _names(self, places: Placements) -> str:
+        nodes = self._snapshot.nodes
+        return ";".join(
+            f"{nodes[node].name}:{'+'.join(map(str, gpus))}" for node, gpus in places
+        )
+
+    def state(self) -> dict[str, object]:
+        """Return what the cluster could do now."""
+        capacity = self._capacity
+        open_nodes = capacity.open & (capacity.num_gpus > 0)
+        idle = capacity.whole == capacity.num_gpus
+        startable = self._startable()
+        return {
+            "free_gpus": capacity.free_open / 1000,
+            "whole_free_gpus": int(capacity.whole[open_nodes].sum()),
+            "idle_nodes": int((idle & open_nodes).sum()),
+            "largest_job_gpus": int(capacity.whole[open_nodes].max(initial=0)),
+            "fragmented_gpus": round(
+                self._fragmentation.total / self._fragmentation.weight / 1000, 3
+            ),
+            "waiting_jobs": len(self._snapshot.waiting),
+            "startable_jobs": startable,
+        }
+
+    def _startable(self) -> list[str]:
+        """Return which waiting jobs could start, one after the other, by backfill."""
+        started = []
+        with self._capacity.trial() as shift:
+            for job in self._snapshot.waiting:
+                placements = self._scheduler.place(job, 0.0)
+                if placements is not None:
+                    started.append(job.job_id)
+                    for placement in placements:
+                        shift(job.request, placement, 1)
+        return started

@@ -1,0 +1,228 @@
+"""Moving running jobs: the rounds, the planners, the rules, the price."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from model.capacity import Capacity
+from model.config import Settings
+from model.errors import UserError
+from model.fragmentation import Fragmentation
+from model.held import Held, HeldJobs
+from model.job import Job, Placement, Request
+from model.node import Node
+from model.target import Target
+from schedulers.base import World
+from schedulers.first_fit import FirstFit
+from schedulers.planners.draft import Outlook, drafting
+from schedulers.planners.making_room import make_room
+from schedulers.planners.published import empty_nodes
+from schedulers.planners.registry import PLANNERS, planner_of
+from schedulers.planners.useful import give_back, readiness
+
+MOVES = {"use_rescheduling": True, "min_remaining": 0.0, "cooldown": 0.0}
+
+
+def outlook(gpus_per_node, running, limit=5, waiting=(), **rules):
+    """Running jobs are (id, node, gpus, milli on each)."""
+    capacity = Capacity([Node(f"n{n}", gpus) for n, gpus in enumerate(gpus_per_node)])
+    held = HeldJobs()
+    for job_id, node, gpus, milli in running:
+        job = Job(job_id, 0, 100, len(gpus), milli)
+        placement = Placement(node, gpus)
+        capacity.shift(job.request, placement, 1)
+        held.add(Held(job, (placement,), 100.0))
+    fragmentation = Fragmentation(capacity, Target((Request(1, 1000),), (1,), 1))
+    world = World(capacity, fragmentation, held, np.random.default_rng(0))
+    return Outlook(
+        world, FirstFit(world).place, limit, waiting=tuple(waiting), memory={}, **rules
+    )
+
+
+def moved(moves):
+    return {move.job.job_id: move.destination[0].node for move in moves}
+
+
+def test_published_rounds_empty_the_least_used_nodes_first():
+    """Allocation 2/8, 6/8, 1/8 and 0: c gives its job away, then a would be next."""
+    running = [("a", 0, (0, 1), 1000), ("b", 1, (0, 1, 2, 3, 4, 5), 1000)]
+    running.append(("c", 2, (3,), 1000))
+    scene = outlook([8, 8, 8, 8], running)
+
+    assert moved(empty_nodes(scene)) == {"c": 0}  # first fit takes node 0, then 2 > 1
+    assert moved(empty_nodes(outlook([8, 8, 8, 8], running, limit=0))) == {}
+
+
+def test_a_node_whose_jobs_cannot_all_go_stays_as_it_is():
+    """Two GPUs are free on the fuller node; the emptier has jobs of 1 and 2."""
+    running = [("one", 0, (0,), 1000), ("two", 0, (1, 2), 1000)]
+    running.append(("six", 1, (0, 1, 2, 3, 4, 5), 1000))
+    scene = outlook([8, 8], running)
+
+    assert empty_nodes(scene) == []
+    assert scene.world.capacity.free_total.tolist() == [5000, 2000]
+
+
+def test_jobs_that_may_not_move_keep_their_node():
+    running = [("a", 0, (0,), 1000), ("b", 1, (0, 1), 1000)]
+
+    assert moved(empty_nodes(outlook([4, 4], running))) == {"a": 1}
+    stays = outlook([4, 4], running, movable=lambda held: held.job.job_id != "a")
+    assert empty_nodes(stays) == []
+
+
+def test_the_cheapest_room_for_a_job():
+    """volcano #3948: 4 GPUs are free, 1 + 2 + 1; a job of 4 needs the least moves.
+
+    Node b has two free GPUs and jobs of 1, 1 and 4 GPUs: the two small ones go to a
+    and c, and the job fits there.
+    """
+    running = [("a7", 0, tuple(range(7)), 1000), ("c7", 2, tuple(range(7)), 1000)]
+    running += [("x", 1, (0,), 1000), ("y", 1, (1,), 1000)]
+    running.append(("four", 1, (2, 3, 4, 5), 1000))
+    scene = outlook([8, 8, 8], running)
+    moves = make_room(scene, Job("new", 0, 9, num_gpus=4), 8)
+
+    assert moved(moves) == {"x": 0, "y": 2}
+    assert make_room(scene, Job("new", 0, 9, num_gpus=4), 1) is None
+    assert make_room(scene, Job("new", 0, 9, num_gpus=5), 8) is None
+    assert make_room(scene, Job("new", 0, 9), 0) == []
+
+
+def test_a_chain_of_two_makes_room():
+    """Nodes of 4: a pair on a; a single and a trio's half on b, one free; three on c.
+    A job of 4 needs a whole node: the pair goes to b, whose single goes to c."""
+    running = [("pair", 0, (0, 1), 1000)]
+    running += [("s1", 1, (0,), 1000), ("trio", 1, (1, 2), 1000)]
+    running += [("big", 2, (0, 1, 2), 1000)]
+    scene = outlook([4, 4, 4], running)
+    moves = make_room(scene, Job("new", 0, 9, num_gpus=4), 8)
+
+    assert moved(moves) == {"pair": 1, "s1": 2}
+
+
+def test_a_blocked_head_starts_at_once_and_its_victim_pays(run):
+    """Two nodes of 2 GPUs, one job on each until 1000. At 10 a job of 2 GPUs comes; the
+    second job moves, is 40 s late, and the newcomer waits for nobody."""
+    jobs = [Job("a", 0, 1000), Job("b", 0, 1000), Job("two", 10, 50, num_gpus=2)]
+    records = run(
+        jobs, (2, 2), scheduler="WorstFit", reschedule_trigger="blocked", **MOVES
+    )
+
+    assert records["two"].start_time == 10
+    assert sorted(records[name].end_time for name in "ab") == [1000, 1040]
+    assert records["a"].moves + records["b"].moves == 1
+
+
+@pytest.mark.parametrize(
+    ("rules", "start"),
+    [
+        ({"max_moves_per_job": 0}, 1000),
+        ({"exempt": "a,b"}, 1000),
+        ({"min_remaining": 30.0}, 1000),  # 990 s left, 30 x 40 = 1200
+        ({"min_benefit": 50.0}, 1000),  # 990 s x 2 GPUs / 40 GPU-s = 49.5
+        ({"min_benefit": 49.0}, 10),
+        ({"max_moves": 0}, 1000),
+        ({"use_rescheduling": False}, 1000),
+    ],
+)
+def test_the_rules_that_keep_jobs_where_they_are(run, rules, start):
+    jobs = [Job("a", 0, 1000), Job("b", 0, 1000), Job("two", 10, 50, num_gpus=2)]
+    asked = {**MOVES, "scheduler": "WorstFit", "reschedule_trigger": "blocked", **rules}
+
+    assert run(jobs, (2, 2), **asked)["two"].start_time == start
+
+
+def test_rounds_come_every_re_time_and_cool_down_is_kept(simulation):
+    """Two nodes with one job each. At 100 one moves to the other; nothing is left."""
+    jobs = [Job("a", 0, 1000), Job("b", 0, 1000)]
+    asked = {**MOVES, "re_time": 100.0, "util_threshold": 0.9, "scheduler": "WorstFit"}
+    result = simulation(jobs, (2, 2), **asked).run()
+
+    (move,) = result.moves
+    assert (move.time, move.job_id, move.cost) == (100.0, "a", 40.0)
+    assert move.reason == "little used"
+
+
+def test_work_is_conserved_whatever_moves(simulation):
+    """end - start = duration + moves x cost, to rounding."""
+    rng = np.random.default_rng(3)
+    jobs = [
+        Job(
+            f"{i}", 5.0 * i, float(rng.integers(50, 900)), int(rng.choice([1, 1, 2, 4]))
+        )
+        for i in range(300)
+    ]
+    asked = {**MOVES, "scheduler": "FGD", "re_time": 60.0, "util_threshold": 0.9}
+    result = simulation(
+        jobs, (4,) * 6, **asked, reschedule_trigger="both", min_benefit=0.5
+    ).run()
+
+    assert len(result.moves) > 30
+    for record in result.records:
+        took = record.end_time - record.start_time
+        assert took == pytest.approx(record.job.duration + 40 * record.moves, rel=1e-9)
+
+
+clusters = st.lists(
+    st.tuples(st.integers(0, 2), st.sampled_from([250, 500, 1000, 1000, 2000, 3000])),
+    max_size=14,
+)
+
+
+@settings(max_examples=150)
+@given(drawn=clusters, planner=st.sampled_from([*PLANNERS]), size=st.integers(2, 4))
+def test_no_plan_exceeds_capacity_and_useful_ones_only_help(drawn, planner, size):
+    """Applied to the cluster, each plan fits; ours leaves readiness no worse, and
+    proposes nothing more once done."""
+    capacity = Capacity([Node(f"n{i}", 4) for i in range(3)])
+    running = []
+    for index, (node, milli) in enumerate(drawn):
+        row = capacity.rows[node]
+        each, count = min(milli, 1000), max(1, milli // 1000)
+        able = [gpu for gpu, free in enumerate(row) if free >= each][:count]
+        if len(able) == count:
+            job = (f"{index:02}", node, tuple(able), each)
+            capacity.shift(Request(count, each), Placement(node, tuple(able)), 1)
+            running.append(job)
+    scene = outlook([4, 4, 4], running, waiting=[Job("w", 0, 9, num_gpus=size)])
+    before = [list(row) for row in scene.world.capacity.rows]
+    moves = planner_of(planner)(scene)
+
+    assert scene.world.capacity.rows == before
+    places = {job_id: (node, gpus) for job_id, node, gpus, _ in running}
+    for move in moves:
+        (placement,) = move.destination
+        places[move.job.job_id] = (placement.node, placement.gpus)
+    after = outlook(
+        [4, 4, 4],
+        [(job_id, *places[job_id], milli) for job_id, _, _, milli in running],
+        waiting=[Job("w", 0, 9, num_gpus=size)],
+    )
+    assert min(min(row) for row in after.world.capacity.rows) >= 0
+    if planner == "useful":
+        assert readiness(after) >= readiness(scene)
+        again = give_back(after)
+        assert not again or readiness(scene) < readiness(after)
+
+
+def test_a_draft_undoes_and_repeats():
+    scene = outlook([2, 2], [("a", 0, (0,), 1000)])
+    (held,) = scene.world.held
+    with drafting(scene) as draft:
+        draft.take_out(held)
+        draft.put(held, (Placement(1, (1,)),))
+        steps = draft.since(0)
+        draft.undo(0)
+        assert draft.moves("") == []
+        draft.redo(steps)
+        assert moved(draft.moves("")) == {"a": 1}
+        assert draft.lost() == 40.0
+    assert scene.world.capacity.rows == [[0, 1000], [1000, 1000]]
+
+
+def test_unknown_planners_get_a_suggestion():
+    with pytest.raises(UserError, match='did you mean "useful"'):
+        planner_of("usefull")
+    assert Settings().planner == "published"
