@@ -57,9 +57,10 @@ def count_jobs(jobs: pd.DataFrame) -> dict[str, int]:
 
 
 def delay_measures(done: pd.DataFrame) -> dict[str, float]:
-    """Return mean and quantiles of queueing delay and JCT, and bounded slowdown.
+    """Return mean and quantiles of delay and JCT, latency ratio, bounded slowdown.
 
     Queueing delay is start - submit, JCT (job completion time) is end - submit;
+    latency ratio is delay / max(duration, 10 s), as in Hops (SoCC 2024);
     bounded slowdown is max(1, JCT / max(duration, 10 s)), Feitelson et al., JSSPP 1997.
     """
     delay = done["start_time"] - done["submit_time"]
@@ -70,6 +71,8 @@ def delay_measures(done: pd.DataFrame) -> dict[str, float]:
         for percent in (50, 95, 99):
             measures[f"p{percent}_{name}"] = float(values.quantile(percent / 100))
     measures["max_queueing_delay"] = float(delay.max())
+    ratio = delay / done["duration"].clip(lower=SHORT)
+    measures["max_latency_ratio"] = float(ratio.max())
     measures["mean_bounded_slowdown"] = float(bounded_slowdown(done).mean())
     return measures
 

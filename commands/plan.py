@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from analysis.figures import save_figure
+from analysis.heat_map import draw_heat_maps
 from analysis.run_folder import write_csv, write_text
 from clusterdata.snapshot import read_snapshot
 from clusterdata.workload import load_nodes, load_workload
@@ -31,12 +33,17 @@ def command(words: Sequence[str], description: str) -> int:
     options = make_parser().parse(words)
     settings = read_settings(options)
     scene = Scene(take_snapshot(options, settings), settings)
-    before = scene.state()
+    before, shares = scene.state(), scene.held_shares()
     moves = scene.plan(options.budget_gpu_seconds)
     columns = ["step", "job_id", "from", "to", "why", "cost_s", "gpu_seconds"]
     table = pd.DataFrame(scene.carry_out(moves), columns=columns)
     report = {"before": before, "after": scene.state(), "moves": len(table)}
-    write(table, report, options.out / (options.name or "plan"))
+    stem = options.out / (options.name or "plan")
+    write(table, report, stem)
+    names = [node.name for node in scene.nodes]
+    picture = stem.with_suffix(".png")
+    save_figure(draw_heat_maps([shares, scene.held_shares()], names), picture)
+    sys.stdout.write(f"figure: {picture}\n")
     return 0
 
 

@@ -8,7 +8,10 @@ from model.config import Settings, described_options
 from model.errors import UserError, suggestion
 from schedulers.registry import scheduler_class
 
-SHORT = {"resched": "use_rescheduling=True"}
+SHORT = {
+    "resched": "use_rescheduling=True",
+    "recommended": "rescheduler=recommended",
+}
 
 
 def read_variants(text: str, settings: Settings) -> list[tuple[str, Settings]]:

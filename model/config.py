@@ -21,6 +21,12 @@ from model.options import (
 
 FEATURES = 7  # numbers that DRR observes of each GPU
 WIDE = 8  # GPUs beyond which a migration costs more
+# what --rescheduler recommended means; tuned on seeds 100 to 119
+RECOMMENDED = {
+    "use_rescheduling": True,
+    "reschedule_trigger": "blocked",
+    "min_benefit": 8.0,
+}
 # PAI's GPU types and how many of its jobs ask for each
 GPU_TYPES = {"MISC": 0.57, "T4": 0.36, "P100": 0.05, "V100": 0.02}
 
@@ -39,6 +45,9 @@ class Settings(
 
     def __post_init__(self) -> None:
         """Check ranges and choices, each with what is allowed."""
+        if self.rescheduler == "recommended":
+            for name, value in RECOMMENDED.items():
+                object.__setattr__(self, name, value)
         for option in described_options():
             option.check(getattr(self, option.name))
         for resource in self.resource_names:

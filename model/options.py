@@ -142,6 +142,11 @@ class ReschedulingOptions:
     ] = 0.5
     re_time: Annotated[float, "s between rescheduling rounds", (1e-3, 1e12)] = 3600.0
     re_num: Annotated[int, "nodes emptied in one round, at most", (0, MANY)] = 5
+    rescheduler: Annotated[
+        str,
+        "recommended = on, when the head is blocked, for 8 GPU-seconds saved per lost",
+        ("custom", "recommended"),
+    ] = "custom"
     planner: Annotated[
         str,
         "what a round plans: published, useful, cosSim, fragOnePod or fragMultiPod",

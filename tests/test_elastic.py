@@ -26,10 +26,11 @@ def test_low_levels_first_high_ones_as_late_as_possible():
     assert plan.tolist() == [1, 2, 2]
 
 
-def test_nothing_is_used_once_the_work_is_done():
-    assert satisfactory_share(CURVE, 2.0, 1.0, np.array([4] * 5)).tolist() == [
-        1, 1, 0, 0, 0,
-    ]  # fmt: skip
+def test_the_least_share_waits_as_long_as_it_can():
+    """2 units at level 1 fit into the last two of five slots; what is left over in the
+    first ones is shared out separately."""
+    plan = satisfactory_share(CURVE, 2.0, 1.0, np.array([4] * 5))
+    assert plan.tolist() == [0, 0, 0, 1, 1]
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def move(name, source, destination, gpus=1):
 
 
 def test_chains_are_ordered_and_swaps_share_a_step():
-    """c leaves node 2 for 3, then b goes 1 -> 2, then a 0 -> 1; x and y trade places."""
+    """c goes 2 -> 3, then b 1 -> 2, then a 0 -> 1; x and y trade places."""
     capacity = Capacity([Node(f"n{i}", 1) for i in range(6)])
     moves = [move(name, Placement(n, (0,)), Placement(n + 1, (0,)))
              for n, name in enumerate("abc")]  # fmt: skip

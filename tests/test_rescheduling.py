@@ -16,6 +16,7 @@ from model.target import Target
 from schedulers.base import World
 from schedulers.first_fit import FirstFit
 from schedulers.planners.draft import Outlook, drafting
+from schedulers.planners.exact import cheapest_room
 from schedulers.planners.making_room import make_room
 from schedulers.planners.published import empty_nodes
 from schedulers.planners.registry import PLANNERS, planner_of
@@ -205,6 +206,46 @@ def test_no_plan_exceeds_capacity_and_useful_ones_only_help(drawn, planner, size
         assert readiness(after) >= readiness(scene)
         again = give_back(after)
         assert not again or readiness(scene) < readiness(after)
+
+
+def random_scene(seed, nodes=3, gpus=4):
+    """Return a cluster about three quarters full of small jobs."""
+    rng, capacity = np.random.default_rng(seed), Capacity([Node("n", gpus)] * nodes)
+    running = []
+    for index in range(40):
+        count, milli = [(1, 250), (1, 500), (1, 1000), (2, 1000)][rng.integers(4)]
+        node = int(rng.integers(nodes))
+        able = np.flatnonzero(capacity.free[node] >= milli)
+        if len(able) < count or capacity.allocated > 750 * nodes * gpus:
+            continue
+        chosen = tuple(sorted(rng.choice(able, count, replace=False).tolist()))
+        capacity.shift(Request(count, milli), Placement(node, chosen), 1)
+        running.append((f"{index:02}", node, chosen, milli))
+    return outlook([gpus] * nodes, running)
+
+
+def test_our_room_costs_hardly_more_than_the_proven_cheapest():
+    """150 random clusters in which a job of 2 to 4 GPUs is blocked though 3 are free.
+    Reached: cheapest price / our price, 0 if we find no room where there is one."""
+    reached = []
+    for seed in range(600):
+        scene = random_scene(seed)
+        job = Job("new", 0, 9, num_gpus=2 + seed % 3)
+        if scene.place(job, 0.0) or not scene.world.capacity.pool_holds(job):
+            continue
+        cheapest = cheapest_room(scene, job)
+        moves = make_room(scene, job, 16)
+        if cheapest is None:
+            assert moves is None
+            continue
+        price = sum(scene.lost(move.job) for move in moves or ())
+        assert moves is None or price >= cheapest - 1e-6
+        reached.append(cheapest / price if moves else 0.0)
+        if len(reached) == 150:
+            break
+
+    assert len(reached) >= 100
+    assert np.mean(reached) >= 0.95
 
 
 def test_a_draft_undoes_and_repeats():

@@ -196,8 +196,8 @@ class _Search:
                 if gpu in chosen:
                     continue
                 lost = self._price(job, tenants[gpu], row[gpu], victims)
-                if lost is not None and (best is None or (lost, row[gpu], gpu) < best):
-                    best = (lost, row[gpu], gpu)
+                if lost is not None and (best is None or (lost, -row[gpu], gpu) < best):
+                    best = (lost, -row[gpu], gpu)
             if best is None:
                 return None
             chosen.append(best[2])

@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from model.capacity import Capacity
 from model.config import Settings
 from model.errors import PlacementError
 from model.fragmentation import Fragmentation
 from model.held import Held, HeldJobs
-from model.job import Placements
+from model.job import WHOLE_GPU, Placements
 from model.snapshot import Snapshot
 from model.streams import stream
 from model.target import target_workload
@@ -25,6 +28,7 @@ class Scene:
     def __init__(self, snapshot: Snapshot, settings: Settings) -> None:
         self._settings = settings
         self._snapshot = snapshot
+        self.nodes = snapshot.nodes
         self._capacity = Capacity(snapshot.nodes, settings.resource_names)
         self._held = HeldJobs()
         for job, placements in snapshot.running:
@@ -109,6 +113,11 @@ class Scene:
         return ";".join(
             f"{nodes[node].name}:{'+'.join(map(str, gpus))}" for node, gpus in places
         )
+
+    def held_shares(self) -> NDArray[np.float64]:
+        """Return the share of each GPU that is held, (nodes, gpus), nan if none."""
+        capacity = self._capacity
+        return np.where(capacity.exists, 1 - capacity.free / WHOLE_GPU, np.nan)
 
     def state(self) -> dict[str, object]:
         """Return what the cluster could do now."""
