@@ -1,6 +1,7 @@
 """What the README shows works."""
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,7 @@ def test_every_link_and_picture_is_there():
     "line", re.findall(r"^python run.py (--num-node.*)$", README, re.MULTILINE)
 )
 def test_the_published_commands_run(line, tmp_path, capsys):
-    words = [*line.split(), "--num-jobs", "200", "--out", str(tmp_path)]
+    words = [*shlex.split(line), "--num-jobs", "200", "--out", str(tmp_path)]
 
     assert program.main(words) == 0
 
