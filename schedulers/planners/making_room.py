@@ -10,7 +10,9 @@ machine.
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
+from operator import itemgetter
 from typing import NamedTuple
 
 from model.held import Held
@@ -18,7 +20,7 @@ from model.job import Job, Placement, Placements
 from schedulers.decision import PlannedMove
 from schedulers.planners.draft import Draft, Outlook, Step, drafting
 
-TRIED = 6  # nodes, cheapest first, for each job that needs room
+TRIED = 4  # nodes, cheapest first, for each job that needs room
 DEPTH = 2  # a job displaces others, and those may displace others yet
 
 
@@ -28,6 +30,9 @@ class Clearing(NamedTuple):
     lost: float  # GPU-seconds
     placement: Placement
     victims: tuple[Held, ...]
+
+
+Offer = tuple[float, int, int, list[Held]]  # price, minus free, device, who must go
 
 
 class Room(NamedTuple):
@@ -186,35 +191,34 @@ class _Search:
 
     def _clearing(self, job: Job, node: int) -> Clearing | None:
         """Choose devices one by one, each the cheapest to clear given those before."""
-        tenants = self._draft.tenants(node)
-        row = self._capacity.rows[node]
-        chosen: list[int] = []
+        tenants, row = self._draft.tenants(node), self._capacity.rows[node]
         victims: dict[str, Held] = {}
+        chosen: list[int] = []
+        offers: dict[int, Offer] = {}
+        stale: Iterable[int] = range(self._capacity.nodes[node].num_gpus)
         while len(chosen) < max(1, job.num_gpus):
-            best: tuple[float, int, int] | None = None
-            for gpu in range(self._capacity.nodes[node].num_gpus):
-                if gpu in chosen:
-                    continue
-                lost = self._price(job, tenants[gpu], row[gpu], victims)
-                if lost is not None and (best is None or (lost, -row[gpu], gpu) < best):
-                    best = (lost, -row[gpu], gpu)
-            if best is None:
+            for gpu in stale:
+                offers.pop(gpu, None)
+                evicted = self._to_evict(job, tenants[gpu], row[gpu], victims)
+                if evicted is not None and gpu not in chosen:
+                    lost = sum(self._outlook.lost(held.job) for held in evicted)
+                    offers[gpu] = (lost, -row[gpu], gpu, evicted)
+            if not offers:
                 return None
-            chosen.append(best[2])
-            evicted = self._to_evict(job, tenants[best[2]], row[best[2]], victims)
-            victims |= {held.job.job_id: held for held in evicted or ()}
+            _, _, gpu, evicted = min(offers.values(), key=itemgetter(0, 1, 2))
+            chosen.append(gpu)
+            del offers[gpu]
+            victims |= {held.job.job_id: held for held in evicted}
+            stale = {  # whose tenants go for this device anyway
+                other
+                for held in evicted
+                for place in self._draft.where(held)
+                if place.node == node
+                for other in place.gpus
+            }
         lost = sum(self._outlook.lost(held.job) for held in victims.values())
         gpus = tuple(sorted(chosen)) if job.num_gpus else ()
         return Clearing(lost, Placement(node, gpus), tuple(victims.values()))
-
-    def _price(
-        self, job: Job, tenants: list[Held], free: int, victims: dict[str, Held]
-    ) -> float | None:
-        """Return the GPU-seconds lost to clear a device, None if that cannot be."""
-        evicted = self._to_evict(job, tenants, free, victims)
-        if evicted is None:
-            return None
-        return sum(self._outlook.lost(held.job) for held in evicted)
 
     def _to_evict(
         self, job: Job, tenants: list[Held], free: int, victims: dict[str, Held]

@@ -8,12 +8,13 @@ next, up to `re_num` kinds and `max_moves` moves, as long as a kind is worth at 
 `min_improvement`. Kinds that wait share half of the worth, the workload the other.
 """
 
+import heapq
 from collections import Counter
 
 from model.job import Job
 from schedulers.decision import PlannedMove
-from schedulers.planners.draft import Outlook, drafting
-from schedulers.planners.making_room import Room, find_room
+from schedulers.planners.draft import Draft, Outlook, drafting
+from schedulers.planners.making_room import find_room
 from schedulers.queue import Kind, kind_of
 
 Worth = dict[Kind, float]
@@ -21,25 +22,41 @@ Worth = dict[Kind, float]
 
 def give_back(outlook: Outlook) -> list[PlannedMove]:
     """Return the moves that let the most worthy kinds start."""
-    capacity, worth = outlook.world.capacity, wanted_kinds(outlook)
-    most = outlook.settings.max_moves
+    worth = wanted_kinds(outlook)
     with drafting(outlook) as draft:
-        for _ in range(int(min(outlook.limit, len(worth)))):
-            best: tuple[float, Kind, Room] | None = None
-            for kind, value in worth.items():
-                job = example(kind)
-                if not capacity.pool_holds(job) or outlook.place(job, outlook.now):
-                    continue
-                room = find_room(outlook, draft, job, most)
-                if room is not None and room.lost > 0:
-                    ratio = value / room.lost
-                    if best is None or ratio > best[0]:
-                        best = (ratio, kind, room)
-            if best is None:
-                break
-            draft.redo(best[2].steps)
-            del worth[best[1]]
+        offers = [
+            offer for kind in worth if (offer := _offer(outlook, draft, kind, worth))
+        ]
+        heapq.heapify(offers)
+        made = 0
+        while offers and made < outlook.limit:
+            _, _, kind = heapq.heappop(offers)
+            offer = _offer(outlook, draft, kind, worth)  # others have moved since
+            if offer is not None and offers and offer > offers[0]:
+                heapq.heappush(offers, offer)
+            elif offer is not None:
+                room = find_room(outlook, draft, example(kind), _most(outlook))
+                draft.redo(room.steps if room else ())
+                made += 1
         return draft.moves("makes room for others")
+
+
+Offer = tuple[float, int, Kind]  # minus worth per GPU-second lost, its place, the kind
+
+
+def _offer(outlook: Outlook, draft: Draft, kind: Kind, worth: Worth) -> Offer | None:
+    """Return what room for a kind is worth, None if it has room or cannot get it."""
+    job = example(kind)
+    if not outlook.world.capacity.pool_holds(job) or outlook.place(job, outlook.now):
+        return None
+    room = find_room(outlook, draft, job, _most(outlook))
+    if room is None or room.lost <= 0:
+        return None
+    return (-worth[kind] / room.lost, [*worth].index(kind), kind)
+
+
+def _most(outlook: Outlook) -> int:
+    return outlook.settings.max_moves
 
 
 def readiness(outlook: Outlook) -> float:
