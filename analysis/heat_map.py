@@ -40,8 +40,7 @@ def draw_heat_maps(
 
 def draw_heat_map(axes: Axes, state: NDArray[np.float64], title: str) -> Axes:
     """Draw one state; idle nodes, which a whole-node job could have, are framed."""
-    colours = mpl.colormaps["cividis_r"].copy()
-    colours.set_bad("#ffffff")
+    colours = mpl.colormaps["cividis_r"].with_extremes(bad="#ffffff")
     axes.imshow(state.T, aspect="auto", cmap=colours, vmin=0, vmax=1)
     idle = np.flatnonzero(np.nansum(state, axis=1) == 0)
     for node in idle.tolist():

@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from analysis.comparison import compare, latex, markdown
+from analysis.figures import save_figure
+from analysis.frontier import draw_frontier
 from analysis.run_folder import summary_of, to_json, write_csv, write_text
 from clusterdata.generator import MIXES
 from clusterdata.workload import load_workload
@@ -135,6 +137,9 @@ def run_cells(cells: Sequence[Cell], seeds: int, out: Path, workers: int) -> int
     )
     sys.stdout.write("each other one, paired by seed, beyond the interval\n")
     sys.stdout.write(f"results: {out / 'comparison.csv'}, .md and .tex\n")
+    if (rows["moves"] > 0).any():
+        save_figure(draw_frontier(rows), out / "frontier.png")
+        sys.stdout.write(f"figure:  {out / 'frontier.png'}\n")
     return 0
 
 

@@ -1,0 +1,104 @@
+"""Comparing schedulers: pairing, intervals, winners, and what is never run twice."""
+
+import pandas as pd
+import pytest
+
+import run as program
+from analysis.comparison import compare, interval, paired_difference, with_gaps
+
+
+def rows(**delays):
+    """One cell; each scheduler's delays by seed; the pool's delay is 10."""
+    return pd.DataFrame(
+        [
+            {
+                "scheduler": name, "trace": "t", "nodes": 1, "interarrival_time": 0.0,
+                "seed": seed, "mean_queueing_delay": delay,
+                "pooled_mean_queueing_delay": 10.0 if name == "FGD" else float("nan"),
+            }
+            for name, values in delays.items()
+            for seed, delay in enumerate(values)
+        ]
+    )  # fmt: skip
+
+
+def test_gap_is_taken_seed_by_seed_against_fgd():
+    """FGD 110 and 210, pool 10: X at 60 and 60 closes 50/100 and 150/200."""
+    gaps = with_gaps(rows(FGD=[110, 210], X=[60, 60])).query("scheduler == 'X'")
+
+    assert gaps["gap_closed"].tolist() == [0.5, 0.75]
+
+
+def test_paired_differences_cancel_what_seeds_share():
+    """Differences are -10 each time, whatever the seed: half width 0."""
+    table = rows(FGD=[100, 900, 300], X=[90, 890, 290])
+
+    assert paired_difference(table, "mean_queueing_delay", "X", "FGD") == (-10.0, 0.0)
+    assert interval(table.query("scheduler == 'X'")["mean_queueing_delay"])[1] > 500
+
+
+def test_a_winner_beats_each_other_one_beyond_the_interval():
+    def winners(**delays):
+        table = rows(**delays)
+        for column in ("p99_queueing_delay", "mean_jct", "allocation_ratio",
+                       "fragmentation_ratio", "stranded_ratio", "deadlines_met",
+                       "moves_per_job", "decision_ms_p50"):  # fmt: skip
+            table[column] = 1.0
+        (lines,) = compare(table).values()
+        return [line.scheduler for line in lines if line.wins[0]]
+
+    assert winners(FGD=[100, 900, 300], X=[90, 890, 290]) == ["X"]
+    assert winners(FGD=[100, 900, 300], X=[90, 910, 290]) == []
+
+
+def run(tmp_path, *words):
+    small = ["--num-jobs", "150", "--num-node", "4", "--traces", "native"]
+    fixed = ["compare", *small, "--seeds", "100-101", "--out", str(tmp_path)]
+    return program.main([*fixed, *words])
+
+
+def test_a_comparison_writes_its_tables_and_repeats_no_run(tmp_path, capsys):
+    names = ["--schedulers", "FGD,FGD+resched,R&P", "--workers", "1"]
+    assert run(tmp_path, *names) == 0
+    first = capsys.readouterr()
+    assert run(tmp_path, *names) == 0
+    second = capsys.readouterr()
+
+    folder = tmp_path / "compare"
+    table = pd.read_csv(folder / "comparison.csv")
+    assert table.groupby("scheduler")["seed"].apply(list).to_dict() == {
+        "FGD": [100, 101], "FGD+resched": [100, 101], "R&P": [100, 101],
+    }  # fmt: skip
+    assert "gap_closed" not in table
+    assert "6 runs are there already" in second.err
+    assert "there already" not in first.err
+    assert "| FGD+resched |" in first.out
+    assert r"R\&P & " in (folder / "comparison.tex").read_text()
+    assert first.out == second.out
+
+
+def test_the_number_of_workers_changes_only_timings(tmp_path):
+    for workers in "1", "2":
+        words = ["--workers", workers, "--name", workers]
+        assert run(tmp_path, "--schedulers", "BestFit", *words) == 0
+    one, two = (pd.read_csv(tmp_path / f"{name}/comparison.csv") for name in "12")
+    timings = ["wall_seconds", "jobs_per_second", "decision_ms_p50",
+               "decision_ms_p99", "peak_rss_mib"]  # fmt: skip
+
+    pd.testing.assert_frame_equal(one.drop(columns=timings), two.drop(columns=timings))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--schedulers", "FGD+planer=useful"], 'did you mean "planner"'),
+        (["--schedulers", "FGD+re_num=few"], "'few' is no int"),
+        (["--schedulers", "FGDD"], 'did you mean "FGD"'),
+        (["--traces", "nativ"], "no such file or mix"),
+    ],
+)
+def test_what_cannot_be_compared_is_one_line(tmp_path, capsys, words, message):
+    assert run(tmp_path, *words, "--workers", "1") == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
