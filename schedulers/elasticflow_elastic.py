@@ -77,7 +77,8 @@ class ElasticFlowElastic(Buddy):
         if grown:
             return Reshuffle(grown)
         decision = self._start(pending, now)
-        self.wake_at = self._next_slot if self._live else None
+        busy = decision is not None or self.world.held.by_id
+        self.wake_at = self._next_slot if busy else None  # or nothing would change
         return decision
 
     def _share_out(self, now: float) -> None:

@@ -4,7 +4,6 @@ Free GPUs are an array over slots of equal length; a plan is an array of the GPU
 job has in each. Gu et al., "ElasticFlow", ASPLOS 2023, section 4, and its simulator.
 """
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -68,6 +67,8 @@ def satisfactory_share(
     >>> satisfactory_share(curve, 3.0, 1.0, np.array([1, 4])).tolist()
     [1, 4]
     """
+    if not len(free):
+        return None if work > 0 else free
     before = np.zeros_like(free)
     before_done = np.zeros(len(free))
     for level in scaling.levels:
@@ -92,13 +93,3 @@ def next_level(scaling: Scaling, milli: int) -> int | None:
     """Return the level above, or None at the top."""
     above = [level for level in scaling.levels if level > milli]
     return above[0] if above else None
-
-
-def gpu_time(plan: Ints, slot: float) -> float:
-    """Return the milli-GPU-seconds of a plan."""
-    return float(plan.sum()) * slot
-
-
-def powers_of_two(most: int) -> Sequence[int]:
-    """Return 1, 2, 4, .. up to *most*."""
-    return [1 << bit for bit in range(most.bit_length())]
