@@ -42,7 +42,8 @@ def draw_heat_map(axes: Axes, state: NDArray[np.float64], title: str) -> Axes:
     """Draw one state; idle nodes, which a whole-node job could have, are framed."""
     colours = mpl.colormaps["cividis_r"].with_extremes(bad="#ffffff")
     axes.imshow(state.T, aspect="auto", cmap=colours, vmin=0, vmax=1)
-    idle = np.flatnonzero(np.nansum(state, axis=1) == 0)
+    has_gpus = ~np.isnan(state).all(axis=1)
+    idle = np.flatnonzero(has_gpus & (np.nansum(state, axis=1) == 0))
     for node in idle.tolist():
         axes.axvspan(node - 0.5, node + 0.5, fill=False, edgecolor="#D55E00", lw=2)
     axes.set_title(f"{title}: {len(idle)} idle nodes")

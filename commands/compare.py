@@ -101,8 +101,11 @@ def make_parser() -> Parser:
 
 
 def cell(label: str, settings: Settings, out: Path) -> Cell:
-    """Return a run, and where it is kept: by its settings and by our code."""
-    text = f"{to_json(settings.as_dict())}{code_version()}"
+    """Return a run, and where it is kept: by its settings, files and our code."""
+    files = (settings.trace, settings.node_list, settings.node_events)
+    there = [Path(name) for name in files if name and Path(name).is_file()]
+    inputs = [hashlib.sha256(path.read_bytes()).hexdigest() for path in there]
+    text = f"{to_json(settings.as_dict())}{code_version()}{inputs}"
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     return Cell(label, settings, out / "cells" / f"{digest}.json")
 

@@ -9,8 +9,10 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from analysis.figures import save_figure
@@ -41,7 +43,7 @@ def command(words: Sequence[str], description: str) -> int:
     stem = options.out / (options.name or "plan")
     write(table, report, stem)
     names = [node.name for node in scene.nodes]
-    picture = stem.with_suffix(".png")
+    picture = stem.with_name(f"{stem.name}.png")
     save_figure(draw_heat_maps([shares, scene.held_shares()], names), picture)
     sys.stdout.write(f"figure: {picture}\n")
     return 0
@@ -77,12 +79,20 @@ def take_snapshot(options: argparse.Namespace, settings: Settings) -> Snapshot:
     if options.snapshot is not None:
         nodes = () if options.snapshot.suffix == ".json" else load_nodes(settings)
         return read_snapshot(options.snapshot, nodes)
+    if not 0 < options.at < float("inf"):
+        raise UserError(f"--at {options.at}: must be above 0")
     workload = load_workload(settings)
     simulation = Simulation(settings, workload.jobs, workload.nodes, workload.changes)
     simulation.env.run(until=options.at)
     held = simulation.cluster.held
-    running = [(entry.job, entry.placements) for entry in held]
-    return Snapshot(workload.nodes, running, list(simulation.dispatcher.pending))
+    running = []
+    for entry in held:
+        left = max(0.0, entry.expected_end - options.at)
+        job = replace(entry.job, estimated_duration=left)
+        running.append((job, entry.placements))
+    closed = np.flatnonzero(~simulation.cluster.capacity.open)
+    waiting = list(simulation.dispatcher.pending)
+    return Snapshot(workload.nodes, running, waiting, tuple(closed.tolist()))
 
 
 def write(table: pd.DataFrame, report: dict[str, object], stem: Path) -> None:
@@ -103,10 +113,9 @@ def write(table: pd.DataFrame, report: dict[str, object], stem: Path) -> None:
         sys.stdout.write(f"{name.replace('_', ' '):18} {text}\n")
     total = float(table["gpu_seconds"].sum()) if len(table) else 0.0
     sys.stdout.write(f"{'GPU-seconds lost':18} {total:,.0f}\n\n")
-    write_csv(table, stem.with_suffix(".csv"))
+    csv, as_json = (stem.with_name(f"{stem.name}.{kind}") for kind in ("csv", "json"))
+    write_csv(table, csv)
     moves_json = json.loads(table.to_json(orient="records"))
     text = json.dumps({**report, "moves": moves_json}, indent=2)
-    write_text(text + "\n", stem.with_suffix(".json"))
-    sys.stdout.write(
-        f"plan:  {stem.with_suffix('.csv')}, {stem.with_suffix('.json')}\n"
-    )
+    write_text(text + "\n", as_json)
+    sys.stdout.write(f"plan:  {csv}, {as_json}\n")

@@ -1,5 +1,6 @@
 """Variants of schedulers on the command line: ``FGD+fgd_score=plain``."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -8,6 +9,7 @@ from model.config import Settings, described_options
 from model.errors import UserError, suggestion
 from schedulers.registry import scheduler_class
 
+FIXED = ("scheduler", "seed", "trace")  # what the comparison itself varies
 SHORT = {
     "resched": "use_rescheduling=True",
     "recommended": "rescheduler=recommended",
@@ -26,7 +28,7 @@ def read_variants(text: str, settings: Settings) -> list[tuple[str, Settings]]:
         If a scheduler or an option is unknown, or a value is not allowed.
     """
     variants: dict[str, Settings] = {}
-    for word in text.split(","):
+    for word in re.split(r",(?=\s*[^\s\d])", text):  # 40,60 is one value
         name, *changes = word.strip().split("+")
         name = scheduler_class(name).name
         label = "+".join([name, *changes])
@@ -39,7 +41,7 @@ def _change(text: str) -> tuple[str, object]:
     name, equals, value = SHORT.get(text, text).partition("=")
     name = name.replace("-", "_")
     options = {option.name: option for option in described_options()}
-    if name not in options or not equals:
+    if name not in options or not equals or name in FIXED:
         near = suggestion(name, [*options, *SHORT])
         raise UserError(
             f"--schedulers: +{text} is no option=value of a scheduler{near}"

@@ -47,7 +47,8 @@ class Settings(
         """Check ranges and choices, each with what is allowed."""
         if self.rescheduler == "recommended":
             for name, value in RECOMMENDED.items():
-                object.__setattr__(self, name, value)
+                if getattr(self, name) == self.__dataclass_fields__[name].default:
+                    object.__setattr__(self, name, value)
         for option in described_options():
             option.check(getattr(self, option.name))
         for resource in self.resource_names:

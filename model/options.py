@@ -129,7 +129,7 @@ class SchedulerOptions:
     ] = 1.0
     hops_time_limit: Annotated[
         float, "s for one plan of Hops before it falls back to greedy", (0.01, 3600)
-    ] = 2.0
+    ] = 60.0
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from processes.instant import DISTURBANCE, Moment, Timeline
 from processes.migration import Mover
 from schedulers.base import World
 from schedulers.decision import PlannedMove
-from schedulers.planners.draft import Outlook
+from schedulers.planners.draft import Outlook, is_exempt
 from schedulers.planners.registry import planner_of
 from schedulers.planners.unblocking import unblock
 
@@ -44,7 +44,6 @@ class Rescheduler:
         self._dispatcher = dispatcher
         self._mover = mover
         self._settings = settings
-        self._exempt = frozenset(settings.exempt.split(","))
         self._moved_at: dict[str, float] = {}
         self._memory: dict[Any, Any] = {}
         self._blocked_at = -1  # clock of the capacity when nothing unblocked the head
@@ -95,12 +94,10 @@ class Rescheduler:
         progress = self._dispatcher.progress[job.job_id]
         cost = settings.cost_of_move(job.num_gpus * job.num_workers)
         return (
-            job.num_gpus > 0
-            and progress.moves < settings.max_moves_per_job
+            progress.moves < settings.max_moves_per_job
             and held.expected_end - now > settings.min_remaining * cost
             and now - self._moved_at.get(job.job_id, -settings.cooldown)
             >= settings.cooldown
             and not progress.doomed
-            and job.job_id not in self._exempt
-            and (not job.user or job.user not in self._exempt)
+            and not is_exempt(job, settings)
         )

@@ -17,7 +17,6 @@ from schedulers.scaling import Scaling, filled, satisfactory_share
 SLOT = 60.0  # s
 LOOK_AHEAD = 4.0  # times what a job needs on its lowest level
 AT_LEAST = 3600.0  # s
-NODE_GPUS = 8  # of each worker of a job that spans nodes
 
 
 class Live:
@@ -82,6 +81,7 @@ class Plans:
         before = (self._free.copy(), dict(self._plans), list(self._in_order))
         later = [other for other in self._in_order if other.deadline > _deadline(live)]
         for other in later:
+            self._in_order.remove(other)
             plan = self._plans.pop(other.number)
             self._free[: len(plan)] += plan
         if self.add(live) and all(self.add(other) for other in later):
@@ -99,13 +99,18 @@ def due(live: Live) -> tuple[float, int]:
     return (live.deadline, live.number)
 
 
+def powers_of_two(most: int) -> list[int]:
+    """Return 1, 2, 4, .. up to *most*."""
+    return [1 << bit for bit in range(most.bit_length())]
+
+
 def scaling_of(job: Job) -> Scaling:
     """Return the levels of a job, and its speeds relative to what it asks for."""
     scales = job.gpu_milli == WHOLE_GPU and job.num_workers == 1 and not job.gpu_type
     if not scales:
         return Scaling((job.total_milli,), (1.0,))
     curve = class_of(job.job_class)
-    levels = [1 << bit for bit in range(curve.most.bit_length())]
+    levels = sorted({job.num_gpus, *powers_of_two(curve.most)})
     own = curve.speedup(job.num_gpus)
     return Scaling(
         tuple(level * WHOLE_GPU for level in levels),
@@ -113,12 +118,15 @@ def scaling_of(job: Job) -> Scaling:
     )
 
 
-def with_gpus(job: Job, milli: int) -> Job:
-    """Return the job as it runs with so many milli-GPU, other needs in proportion."""
+def with_gpus(job: Job, milli: int, node_gpus: int) -> Job:
+    """Return the job as it runs with so many milli-GPU, other needs in proportion.
+
+    Beyond *node_gpus* it has a worker for each so many.
+    """
     devices = milli // WHOLE_GPU
     if milli == job.total_milli or devices == 0:
         return job
-    workers = max(1, devices // NODE_GPUS)
+    workers = max(1, devices // node_gpus)
     each = devices // workers
     return replace(
         job,

@@ -26,7 +26,15 @@ from model.job import WHOLE_GPU, Job, Placement, Placements
 from schedulers.base import DEFAULTS, World
 from schedulers.buddy import Buddy
 from schedulers.decision import Decision, PlannedMove, Reshuffle
-from schedulers.elastic_plans import SLOT, Live, Plans, due, scaling_of, with_gpus
+from schedulers.elastic_plans import (
+    SLOT,
+    Live,
+    Plans,
+    due,
+    powers_of_two,
+    scaling_of,
+    with_gpus,
+)
 from schedulers.queue import PendingQueue
 from schedulers.scaling import next_level
 
@@ -144,6 +152,8 @@ class ElasticFlowElastic(Buddy):
                     shift(held.job.request, placement, -1)
                 move = self._move(live, held, now)
                 form, places = (move.form, move.destination) if move else (None, ())
+                if move is not None and not places:  # it gives back only afterwards
+                    places = held.placements
                 if move is None:  # no room: it stays as it is
                     live.level, form, places = (
                         held.job.total_milli, held.job, held.placements,
@@ -160,7 +170,7 @@ class ElasticFlowElastic(Buddy):
             return PlannedMove(
                 held.job, held.placements, (), "no share in this slot", cost=RESTART
             )
-        form = with_gpus(live.job, live.level)
+        form = self._form(live, live.level)
         places = self._in_place(form, held) or self.place(form, now)
         if places is None:
             return None
@@ -187,11 +197,12 @@ class ElasticFlowElastic(Buddy):
         """Start a waiting job that has a level; any that fits if nothing runs."""
         waiting = [self._live[job.job_id] for job in pending]
         for live in sorted(waiting, key=due):
-            if live.level:
-                form = with_gpus(live.job, live.level)
+            for level in self._levels_up_to(live):
+                form = self._form(live, level)
                 placements = self.place(form, now)
                 if placements is not None:
-                    speed = live.scaling.speed(live.level)
+                    live.level = level
+                    speed = live.scaling.speed(level) if level else 1.0
                     return Decision(live.job, placements, form, speed)
         if not self.world.held.by_id:
             for live in sorted(waiting, key=due):
@@ -200,6 +211,17 @@ class ElasticFlowElastic(Buddy):
                     live.level = live.job.total_milli
                     return Decision(live.job, placements)
         return None
+
+    def _levels_up_to(self, live: Live) -> list[int]:
+        """Return what a waiting job may start with, its share of the slot first."""
+        if not live.job.num_gpus:
+            return [0]  # it needs no share
+        lower = [level for level in live.scaling.levels if level <= live.level]
+        return lower[::-1]
+
+    def _form(self, live: Live, level: int) -> Job:
+        widest = int(self.capacity.num_gpus.max())
+        return with_gpus(live.job, level, powers_of_two(widest)[-1])
 
     def _total(self) -> int:
         return int(self.capacity.num_gpus[self.capacity.open].sum()) * WHOLE_GPU

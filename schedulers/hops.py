@@ -15,8 +15,9 @@ Adaptation to rigid, fractional jobs, and why:
   everywhere in this simulator.
 * Running jobs are left alone; a job that starts runs to its end, also in a fragment
   plan, since a restart costs as much as a migration.
-* CPU, memory and GPU types are not in the program: what it picks but nothing hosts
-  stays in the queue. CPU-only jobs start wherever they fit.
+* CPU, memory and GPU types are not in the program, but jobs that no node could host
+  now are left out of it, and after it whatever still fits starts in the order of the
+  window, CPU-only jobs too.
 * If no plan is proven within a percent in time, jobs start greedily by latency ratio;
   how often is reported.
 """
@@ -35,7 +36,7 @@ from schedulers.best_fit import BestFit
 from schedulers.decision import Decision
 from schedulers.hops_ilp import Item, coarseness, solve
 from schedulers.hops_layout import Layout
-from schedulers.queue import PendingQueue, kind_of
+from schedulers.queue import Kind, PendingQueue, kind_of
 
 PAUSE = 5.0  # s between plans at least
 SENSITIVE = 1.4  # rho above which a job stays on one node
@@ -147,15 +148,10 @@ class Hops(BestFit):
         if plan is None:
             return None
         with capacity.trial() as shift:
-            layout = Layout(capacity, shift, step)
-            decided = layout.decide(jobs, items, plan)
-            for job in (job for job in window if not job.num_gpus):
-                placements = self.place(job, now)
-                if placements is not None:
-                    for placement in placements:
-                        shift(job.request, placement, 1)
-                    decided.append(Decision(job, placements))
-        return decided
+            decided = Layout(capacity, shift, step).decide(jobs, items, plan)
+            started = {decision.job.job_id for decision in decided}
+            rest = [job for job in window if job.job_id not in started]
+            return decided + self._greedy(rest, now)
 
     def _items(
         self, window: Sequence[Job], now: float, step: int
@@ -165,6 +161,7 @@ class Hops(BestFit):
         least = min(priority)
         bias = 0.0 if least > 0 else abs(least) + BIAS
         fits: Counter[object] = Counter()
+        hosted: dict[Kind, bool] = {}  # kinds that some node could host now
         jobs, items = [], []
         for job, ratio in zip(window, priority, strict=True):
             kind = (job.num_gpus, job.gpu_milli, job.num_workers, self._splits(job))
@@ -172,6 +169,11 @@ class Hops(BestFit):
             if not job.num_gpus or fits[kind] * job.total_milli > max(
                 self.capacity.free_open, job.total_milli
             ):
+                continue
+            if kind_of(job) not in hosted:
+                found = self._splits(job) or self.place(job, now) is not None
+                hosted[kind_of(job)] = found
+            if not hosted[kind_of(job)]:
                 continue
             share = -(-job.gpu_milli // step) * step if is_share(job) else 0
             weight = (ratio + bias) ** self._settings.hops_lambda

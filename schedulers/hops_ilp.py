@@ -7,9 +7,11 @@ with F_1, .., F_N idle devices if and only if, for every power of two L,
     sum of the sizes of jobs of at least L GPUs  <=  sum_n L floor(F_n / L)
 
 (pack the largest first: what is used on a node is then a multiple of L whenever a job
-of L comes, so the node has room unless it lacks L devices). Other sizes are rounded up
-in these constraints only. Shares go onto devices by patterns: maximal multisets of
-shares that fit what is free on a device; x devices of residual c follow a pattern.
+of L comes, so the node has room unless it lacks L devices). For other sizes the
+constraints are necessary only: a job of s takes L floor(s / L), and of jobs of s or
+more a node holds floor(F_n / s); what then finds no node is left out. Shares go onto
+devices by patterns: maximal multisets of shares that fit what is free on a device; x
+devices of residual c follow a pattern.
 Objective and weights: Wang et al., "Hops", SoCC 2024; the aggregation is ours.
 """
 
@@ -25,7 +27,7 @@ from scipy.sparse import csr_array
 
 from model.job import WHOLE_GPU
 
-OPENING = 1e-4  # what it costs to break an idle device for shares
+OPENING = 1e-4  # of the least weight; what it costs to break an idle device
 GAP = 0.01  # a plan within one percent of the optimum will do
 FEW = 300  # patterns of an idle device that the program may have
 NODES = 2_000  # of the search tree; unlike a time limit the same on any machine
@@ -114,6 +116,12 @@ class _Program:
         self._levels = powers(max(idle, default=0))
         for level in self._levels:
             self._limits[level] = sum(level * (free // level) for free in idle)
+        self._odd = {item.size for item in items if item.size & (item.size - 1)}
+        for size in self._odd:
+            self._limits["at least", size] = sum(free // size for free in idle)
+        least = min((item.weight for item in items if item.weight > 0), default=1.0)
+        self._opening = OPENING * min(1.0, least)
+        self._widest = max(idle, default=0)
         self._add_items(items)
         shares = sorted({item.share for item in items if item.share}, reverse=True)
         self._add_patterns(tuple(shares), sum(idle), residuals)
@@ -125,14 +133,17 @@ class _Program:
                 self._limits.setdefault(("share", item.share), 0)
                 self._enter(("share", item.share), column, item.workers)
                 continue
-            size = 1 << (item.size - 1).bit_length()
+            size = item.size
             worth = item.weight * (item.gain if item.splits else 1.0)
-            column = self._column(("together", index), worth, 1)
+            fits = int(size <= self._widest)
+            column = self._column(("together", index), worth, fits)
             for level in self._levels:
                 if level <= size:
-                    self._enter(level, column, size * item.workers)
-            if size > self._levels[-1]:
-                self.most[column] = 0
+                    taken = level * (size // level)
+                    self._enter(level, column, taken * item.workers)
+            for other in self._odd:
+                if other <= size:
+                    self._enter(("at least", other), column, item.workers)
             if item.splits:
                 self._limits[("job", index)] = 1
                 self._enter(("job", index), column, 1)
@@ -145,7 +156,7 @@ class _Program:
     ) -> None:
         for free, devices in [*sorted(residuals.items()), (WHOLE_GPU, idle)]:
             for pattern in patterns(free, shares):
-                worth = -OPENING if free == WHOLE_GPU else 0.0
+                worth = -self._opening if free == WHOLE_GPU else 0.0
                 column = self._column(("pattern", free, pattern), worth, devices)
                 if free == WHOLE_GPU:
                     self._enter(1, column, 1)

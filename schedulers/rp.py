@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from model.capacity import Bools, Ints
 from model.config import Settings
-from model.job import Job, Request
+from model.job import WHOLE_GPU, Job, Request
 from schedulers.base import DEFAULTS, World
 from schedulers.decision import Decision
 from schedulers.published import GpuPacking
@@ -50,12 +50,17 @@ class ReservingPacking(GpuPacking):
         self._large = min(settings.rp_large, int(self.capacity.num_gpus.max()))
         self._load = [0.0, 0.0]  # GPU-seconds per arrival: of large jobs, of all
         self._reserved: Bools = np.zeros(len(self.capacity.nodes), dtype=bool)
+        self._able: Bools = self.capacity.num_gpus >= self._large
+        self._known: set[str] = set()  # jobs whose load is counted
         self._waiting: set[str] = set()  # large jobs in the queue
 
     def arrived(self, job: Job, now: float) -> None:
         """Learn how much of the load large jobs are; fit the reserve to it."""
         if self.is_large(job):
             self._waiting.add(job.job_id)
+        if job.job_id in self._known:
+            return  # it was evicted
+        self._known.add(job.job_id)
         work = job.total_milli * job.estimate
         for place, part in enumerate((work * self.is_large(job), work)):
             self._load[place] += (part - self._load[place]) / MEMORY
@@ -94,12 +99,12 @@ class ReservingPacking(GpuPacking):
 
     def is_large(self, job: Job) -> bool:
         """Return whether a worker of the job wants a whole node or much of it."""
-        return job.num_gpus >= self._large
+        return job.num_gpus >= self._large and job.gpu_milli == WHOLE_GPU
 
     def reserve_size(self) -> int:
         """Return how many nodes large jobs need by their share of the load."""
         large, total = self._load
-        nodes = len(self._reserved)
+        nodes = int(self._able.sum())
         return min(round(large / total * nodes) if total else 0, nodes - 1)
 
     def _fit_reserve(self) -> None:
@@ -109,7 +114,8 @@ class ReservingPacking(GpuPacking):
             return
         idle = self.capacity.free_total == 1000 * self.capacity.num_gpus
         if lacking > 0:
-            able = (idle & ~self._reserved & self.capacity.open).nonzero()[0]
+            able = idle & self._able & ~self._reserved & self.capacity.open
+            able = able.nonzero()[0]
             self._reserved[able[-lacking:]] = True
         else:
             able = (idle & self._reserved).nonzero()[0]
@@ -128,6 +134,7 @@ class ReservingPacking(GpuPacking):
     def _first(self, pending: PendingQueue, large: bool) -> Job | None:
         """Return the first job in line that is large, or that is not."""
         for kind in pending.kinds():
-            if (kind[0].num_gpus >= self._large) == large:
-                return pending.of_kind(kind)[0][2]
+            first = pending.of_kind(kind)[0][2]
+            if self.is_large(first) == large:
+                return first
         return None

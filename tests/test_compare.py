@@ -5,6 +5,8 @@ import pytest
 
 import run as program
 from analysis.comparison import compare, interval, paired_difference, with_gaps
+from commands.variants import read_variants
+from model.config import Settings
 
 
 def rows(**delays):
@@ -93,6 +95,7 @@ def test_the_number_of_workers_changes_only_timings(tmp_path):
     [
         (["--schedulers", "FGD+planer=useful"], 'did you mean "planner"'),
         (["--schedulers", "FGD+re_num=few"], "'few' is no int"),
+        (["--schedulers", "FGD+seed=3"], "+seed=3 is no option=value"),
         (["--schedulers", "FGDD"], 'did you mean "FGD"'),
         (["--traces", "nativ"], "no such file or mix"),
     ],
@@ -102,3 +105,27 @@ def test_what_cannot_be_compared_is_one_line(tmp_path, capsys, words, message):
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+def test_a_changed_trace_file_is_run_again(tmp_path, capsys):
+    trace = tmp_path / "t.csv"
+    for seconds in 100, 9000:
+        rows = [f"{i},{i},{seconds},1,1000" for i in range(200)]
+        head = "job_id,submit_time,duration,num_gpus,gpu_milli"
+        trace.write_text("\n".join([head, *rows]) + "\n")
+        words = ["compare", "--trace", str(trace), "--schedulers", "FGD", "--seeds"]
+        words += ["1", "--num-node", "1", "--out", str(tmp_path), "--workers", "1"]
+        assert program.main(words) == 0
+        assert "there already" not in capsys.readouterr().err
+
+
+def test_values_with_commas_and_the_recommended_setting():
+    variants = dict(
+        read_variants(
+            "FGD+migration_cost=40,60,FGD+recommended+min_benefit=3", Settings()
+        )
+    )
+
+    assert [v.migration_cost for v in variants.values()] == ["40,60", "40,60"]
+    assert [v.min_benefit for v in variants.values()] == [2.0, 3.0]
+    assert [v.use_rescheduling for v in variants.values()] == [False, True]

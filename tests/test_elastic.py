@@ -55,10 +55,10 @@ def test_what_scales_and_what_does_not():
 def test_a_form_of_a_job_keeps_its_id_and_spans_nodes_by_eights():
     job = Job("j", 0, 1, num_gpus=2, cpu_milli=3000)
 
-    assert with_gpus(job, 16_000).num_workers == 2
-    assert with_gpus(job, 16_000).num_gpus == 8
-    assert with_gpus(job, 1000).cpu_milli == 1500
-    assert with_gpus(job, 2000) is job
+    assert with_gpus(job, 16_000, 8).num_workers == 2
+    assert with_gpus(job, 16_000, 8).num_gpus == 8
+    assert with_gpus(job, 1000, 8).cpu_milli == 1500
+    assert with_gpus(job, 2000, 8) is job
 
 
 def run(jobs, nodes):
@@ -99,3 +99,37 @@ def test_a_promise_that_cannot_be_kept_is_not_made():
 
     assert result.measures == {"admitted_ratio": 0.0}
     assert records["j"].status == "finished"
+
+
+def test_odd_sizes_and_cpu_only_jobs_run_too():
+    """Three GPUs are a level of their own; a CPU-only job waits for no share."""
+    jobs = [Job("a", 0, 10), Job("b", 70, 500, num_gpus=3), Job("c", 75, 5)]
+    jobs.append(Job("cpu", 80, 5, num_gpus=0, gpu_milli=0))
+    records, _ = run(jobs, [Node("x", 8), Node("y", 8)])
+
+    assert all(record.status == "finished" for record in records.values())
+    assert records["cpu"].start_time == 80
+
+
+def test_workers_are_as_wide_as_nodes():
+    """On nodes of four GPUs a level of 8 is two workers of four."""
+    job = Job("j", 0, 1000, num_gpus=4, job_class="vgg16-b256", deadline=9000)
+    share = Job("s", 0, 20_000, gpu_milli=500)
+    records, _ = run([share, job], [Node(f"n{i}", 4) for i in range(8)])
+
+    assert records["j"].start_time == 0.0
+
+
+def test_many_displaced_admissions():
+    rng = np.random.default_rng(0)
+    jobs = []
+    for i in range(60):
+        seconds = float(rng.integers(60, 900))
+        slack = float(rng.choice([1.2, 2, 5, 10]))
+        at = float(20 * i)
+        gpus = int(rng.choice([1, 2, 4, 8]))
+        jobs.append(Job(f"{i}", at, seconds, gpus, deadline=at + slack * seconds))
+    records, result = run(jobs, [Node(f"n{i}", 8) for i in range(3)])
+
+    assert {record.status for record in records.values()} == {"finished"}
+    assert 0 < result.measures["admitted_ratio"] < 1

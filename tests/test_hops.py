@@ -58,7 +58,7 @@ def naive(items, rows):
     for node, gpu, milli in devices:
         limits["device", node, gpu] = milli
         if milli == 1000:  # nothing on it until it is opened
-            opened = column(-OPENING)
+            opened = column(-OPENING * min(1, *(i.weight for i in items), 1))
             enter(("node", node), opened, 1, idle[node])
             enter(("device", node, gpu), opened, -1000, 0)
     for index, item in enumerate(items):
@@ -181,3 +181,30 @@ def test_a_program_that_takes_too_long_gives_way_to_the_greedy_plan(monkeypatch)
 
     assert found == {"now": 0, "short": 100, "long": 110}
     assert result.measures["hops_fallbacks"] > 0
+
+
+def test_nodes_and_jobs_of_odd_sizes_are_used():
+    """Three nodes of 6: a single GPU is taken for long, two jobs of 6 start at once."""
+    jobs = [Job("one", 0, 5000), *[Job(f"six{i}", 0, 10, num_gpus=6) for i in "ab"]]
+    jobs.append(Job("six", 0, 10, num_gpus=6))
+    found, _ = starts(jobs, [Node(n, 6) for n in "abc"])
+
+    assert sorted(found.values())[:3] == [0, 0, 0]
+    assert max(found.values()) <= 60
+
+
+def test_a_job_that_nothing_hosts_takes_no_room_from_others():
+    """8 x T4 are asked for while one T4 is taken; jobs for the V100 node start."""
+    nodes = [Node("t", 8, gpu_type="T4"), Node("v", 8, gpu_type="V100")]
+    jobs = [Job("long", 0, 5000, gpu_type="T4")]
+    jobs.append(Job("t4", 1, 10, num_gpus=8, gpu_type="T4"))
+    jobs += [Job(f"v{i}", 2, 10, num_gpus=8, gpu_type="V100") for i in range(3)]
+    found, _ = starts(jobs, nodes)
+
+    assert max(found[f"v{i}"] for i in range(3)) <= 60
+
+
+def test_light_jobs_are_worth_opening_a_device():
+    plan = solve([Item(5e-5, 0, 500)], [4], Counter())
+
+    assert plan.together == [0]

@@ -198,3 +198,46 @@ def test_every_step_of_any_rearrangement_fits(before, after):
     assert sum(map(len, stages)) == len(moves)
     taken = {(n, g) for n in (0, 1) for g in range(4) if capacity.rows[n][g] == 0}
     assert taken == {(d // 4, d % 4) for d in after[:6]}
+
+
+def test_jobs_without_a_user_are_moved_too(plan):
+    jobs = JOBS.replace(",user", "").replace(",ann", "").replace(",bob", "")
+    moves = plan(jobs.replace(",eve", ""))[3]
+
+    assert moves["job_id"].tolist() == ["j5"]
+
+
+def test_moves_that_cost_nothing_are_planned_too(plan):
+    report = plan(JOBS, "--migration-cost", "0")[4]
+
+    assert report["after"]["startable_jobs"] == ["big"]
+
+
+def test_jobs_that_cpu_keeps_apart_trade_places_in_one_step():
+    capacity = Capacity([Node("a", 2, 10, 0), Node("b", 2, 10, 0)], ("gpu", "cpu"))
+    moves = []
+    for name, source, destination in (("x", 0, 1), ("y", 1, 0)):
+        job = Job(name, 0, 9, cpu_milli=10)
+        capacity.shift(job.request, Placement(source, (0,)), 1)
+        places = (Placement(source, (0,)),), (Placement(destination, (1,)),)
+        moves.append(PlannedMove(job, *places, ""))
+
+    assert [len(stage) for stage in staged(capacity, moves)] == [2]
+
+
+def test_a_node_cannot_hold_more_cpu_than_it_has(plan):
+    jobs = JOBS.replace("gpus,user", "gpus,cpu_milli").replace(",ann", ",40000")
+    jobs = jobs.replace(",bob", ",1").replace(",eve", ",1")
+    code, _, err, *_ = plan(jobs, "--resources", "gpu,cpu")
+
+    assert code == 2
+    assert "node a hold more CPU than it has" in err
+
+
+def test_a_simulated_trace_at_a_time(tmp_path, capsys):
+    words = ["plan", "--num-node", "4", "--num-jobs", "300", "--out", str(tmp_path)]
+    words += ["--name", "v1.2", "--at"]
+    assert program.main([*words, "2000"]) == 0
+    assert (tmp_path / "v1.2.csv").is_file()
+    assert program.main([*words, "0"]) == 2
+    assert "--at 0.0: must be above 0" in capsys.readouterr().err

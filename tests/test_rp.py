@@ -1,5 +1,8 @@
 """R&P: golden packing scores, the reserve, and the order of its plans."""
 
+from dataclasses import replace
+from itertools import count
+
 import numpy as np
 import pytest
 
@@ -27,11 +30,15 @@ def occupy(scheduler, used):
         scheduler.capacity.shift(Request(1, milli), Placement(node, (gpu,)), 1)
 
 
+NUMBERS = count()
+
+
 def queue_of(scheduler, *jobs):
     pending = PendingQueue()
     for job in jobs:
         pending.add(job)
-        scheduler.arrived(job, 0.0)
+        unique = replace(job, job_id=f"{job.job_id} {next(NUMBERS)}")
+        scheduler.arrived(unique, 0.0)
     return pending
 
 
@@ -67,6 +74,19 @@ def test_the_reserve_is_the_load_share_of_large_jobs():
     assert scheduler.reserve_size() == 4
     queue_of(scheduler, *[SMALL] * 10)
     assert scheduler.reserve_size() == 2
+
+
+def test_only_nodes_for_large_jobs_are_reserved_and_an_eviction_counts_once():
+    """Node c has no GPU and d has four: two can be reserved, one stays unreserved."""
+    nodes = [Node("a", 8), Node("b", 8), Node("c", 0), Node("d", 4)]
+    scheduler = make(nodes)
+    for _ in range(3):
+        scheduler.arrived(LARGE, 0.0)
+    scheduler.arrived(SMALL, 0.0)
+    assert scheduler.reserve_size() == 1
+    scheduler.decide(queue_of(scheduler, SMALL), 0.0)
+    assert scheduler.place(SMALL, 0.0)[0].node == 3
+    assert not scheduler.is_large(Job("share", 0, 1, gpu_milli=200))
 
 
 def test_small_jobs_leave_the_reserve_alone_and_large_ones_use_it_first():

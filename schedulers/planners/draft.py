@@ -18,6 +18,12 @@ from schedulers.base import DEFAULTS, World
 from schedulers.decision import Place, PlannedMove
 
 
+def is_exempt(job: Job, settings: Settings) -> bool:
+    """Return whether the job or its user is named in ``--exempt``."""
+    named = {word.strip() for word in settings.exempt.split(",")} - {""}
+    return job.job_id in named or job.user in named
+
+
 class Outlook(NamedTuple):
     """What a planner may see, and what it may do.
 

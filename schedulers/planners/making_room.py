@@ -94,6 +94,7 @@ class _Search:
         self._max_moves = max_moves
         self._most = most  # GPU-seconds that one clearing may cost
         self._movable: dict[str, bool] = {}
+        self._refused = False  # whether some job was not movable, which may change
         self._fixed: set[str] = set()  # jobs that must stay where the draft has them
 
     def settle(self, held: Held, depth: int) -> bool:
@@ -181,8 +182,10 @@ class _Search:
         version = int(self._capacity.changed_at[node])
         known = self._outlook.memory.get(key)
         if known is None or known[0] != version or not self._holds(known[1]):
+            self._refused = False
             known = (version, self._clearing(job, node))
-            self._outlook.memory[key] = known
+            if known[1] is not None or not self._refused:
+                self._outlook.memory[key] = known
         way: Clearing | None = known[1]
         return way
 
@@ -223,7 +226,7 @@ class _Search:
     def _to_evict(
         self, job: Job, tenants: list[Held], free: int, victims: dict[str, Held]
     ) -> list[Held] | None:
-        """Return which tenants must go for the job's share, the cheapest that do."""
+        """Return which tenants must go for the job's share, largest first."""
         need = job.gpu_milli - free
         need -= sum(t.job.gpu_milli for t in tenants if t.job.job_id in victims)
         evicted: list[Held] = []
@@ -252,4 +255,5 @@ class _Search:
         known = self._movable.get(held.job.job_id)
         if known is None:
             known = self._movable[held.job.job_id] = self._outlook.movable(held)
+        self._refused |= not known
         return known

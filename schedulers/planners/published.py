@@ -1,10 +1,10 @@
 """DRR's published rescheduling: little-used nodes are emptied onto better-used ones.
 
 Every round up to `re_num` nodes whose allocation is above 0 and below
-`util_threshold`, lowest first, give all their jobs to nodes that are used as much or
-more; the running scheduler chooses which. A node of which any job finds no place, or
-may not be moved, stays as it is. SoCC 2025 (10.1145/3772052.3772242), as its command
-line tells.
+`util_threshold`, lowest first, give all their GPU jobs to nodes that are used as much
+or more; the running scheduler chooses which. A node of which any job finds no place, or
+may not be moved, stays as it is; CPU-only jobs are left where they are. SoCC 2025
+(10.1145/3772052.3772242), as its command line tells.
 """
 
 import numpy as np
@@ -33,7 +33,7 @@ def empty_nodes(outlook: Outlook) -> list[PlannedMove]:
 
 def _empty(outlook: Outlook, draft: Draft, node: int, worse: list[int]) -> bool:
     """Move all jobs off a node, none to a worse one; undo if one stays."""
-    residents = draft.residents(node)
+    residents = [held for held in draft.residents(node) if held.job.num_gpus]
     if not all(map(outlook.movable, residents)):
         return False
     mark = draft.mark()

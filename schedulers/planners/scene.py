@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from model.capacity import Capacity
 from model.config import Settings
-from model.errors import PlacementError
+from model.errors import PlacementError, UserError
 from model.fragmentation import Fragmentation
 from model.held import Held, HeldJobs
 from model.job import WHOLE_GPU, Placements
@@ -16,7 +16,7 @@ from model.streams import stream
 from model.target import target_workload
 from schedulers.base import Scheduler, World
 from schedulers.decision import PlannedMove
-from schedulers.planners.draft import Outlook
+from schedulers.planners.draft import Outlook, is_exempt
 from schedulers.planners.registry import planner_of
 from schedulers.planners.staging import staged
 from schedulers.registry import scheduler_class
@@ -35,6 +35,7 @@ class Scene:
             for placement in placements:
                 self._capacity.shift(job.request, placement, 1)
             self._held.add(Held(job, placements, job.estimate))
+        self._check_room()
         for node in snapshot.closed:
             self._capacity.set_open(node, False)
         jobs = [*snapshot.waiting, *(job for job, _ in snapshot.running)]
@@ -51,6 +52,17 @@ class Scene:
         known = scheduler_class(settings.scheduler, settings)
         self._scheduler: Scheduler = known(world, settings)
 
+    def _check_room(self) -> None:
+        """Raise UserError if jobs hold more CPU or memory of a node than it has."""
+        counted = {"CPU": self._capacity.free_cpu, "memory": self._capacity.free_memory}
+        for name, free in counted.items():
+            if (free < 0).any():
+                node = self.nodes[int(free.argmin())].name
+                raise UserError(
+                    f"the jobs on node {node} hold more {name} than it has "
+                    f"(leave it out with --resources)"
+                )
+
     def plan(self, budget: float) -> list[PlannedMove]:
         """Return the moves of the planner that the budget allows, in safe order."""
         outlook = Outlook(
@@ -63,18 +75,22 @@ class Scene:
             tuple(self._snapshot.waiting),
             {},
         )
-        moves = planner_of(self._settings.planner)(outlook)
-        while sum(outlook.lost(move.job) for move in moves) > budget:
-            outlook = outlook._replace(limit=outlook.limit - 1, memory={})
-            if outlook.limit <= 0:
-                return []
-            moves = planner_of(self._settings.planner)(outlook)
+        plan = planner_of(self._settings.planner)
+        moves = plan(outlook)
+        limit = min(outlook.limit, len(moves))
+        while sum(map(self._gpu_seconds, moves)) > budget:
+            limit -= 1
+            moves = plan(outlook._replace(limit=limit, memory={})) if limit else []
         return moves
 
+    def _gpu_seconds(self, move: PlannedMove) -> float:
+        return self._cost(move) * move.job.total_milli / WHOLE_GPU
+
+    def _cost(self, move: PlannedMove) -> float:
+        return self._settings.cost_of_move(move.job.num_gpus * move.job.num_workers)
+
     def _movable(self, held: Held) -> bool:
-        exempt = self._settings.exempt.split(",")
-        job = held.job
-        return job.num_gpus > 0 and job.job_id not in exempt and job.user not in exempt
+        return not is_exempt(held.job, self._settings)
 
     def carry_out(self, moves: Sequence[PlannedMove]) -> list[tuple[object, ...]]:
         """Apply the moves step by step, each checked; return a row for each.
@@ -87,8 +103,6 @@ class Scene:
                 self._shift(move, move.source, -1)
             for move in stage:
                 self._shift(move, move.destination, 1)
-                gpus = move.job.num_gpus * move.job.num_workers
-                cost = self._settings.cost_of_move(gpus)
                 rows.append(
                     (
                         step,
@@ -96,8 +110,8 @@ class Scene:
                         self._names(move.source),
                         self._names(move.destination),
                         move.reason,
-                        cost,
-                        cost * move.job.total_milli / 1000,
+                        self._cost(move),
+                        self._gpu_seconds(move),
                     )
                 )
         return rows

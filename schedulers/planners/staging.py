@@ -32,11 +32,12 @@ def staged(capacity: Capacity, moves: Sequence[PlannedMove]) -> list[Stage]:
 
 def _next_stage(capacity: Capacity, shift: Shift, left: Sequence[PlannedMove]) -> Stage:
     """Carry out, in the trial, the first move that fits, or the smallest group."""
-    for size in (1, 2, len(left)):
-        for first in range(len(left)):
-            group = _closed_group(left, left[first], size)
-            if _fits(capacity, shift, group):
-                return group
+    groups = [
+        _closed_group(left, move, size) for size in (1, 2, len(left)) for move in left
+    ]
+    for group in [*groups, tuple(left)]:
+        if _fits(capacity, shift, group):
+            return group
     raise ValueError("the moves do not fit, even all at once")
 
 
@@ -45,7 +46,7 @@ def _closed_group(left: Sequence[PlannedMove], first: PlannedMove, size: int) ->
     group = [first]
     for member in group:
         for other in left:
-            wanted = _devices(member.destination) & _devices(other.source)
+            wanted = _nodes(member.destination) & _nodes(other.source)
             if wanted and len(group) < size and other not in group:
                 group.append(other)
     return tuple(group)
@@ -92,5 +93,5 @@ def _has_room(
     )
 
 
-def _devices(placements: Placements) -> set[tuple[int, int]]:
-    return {(node, gpu) for node, gpus in placements for gpu in gpus}
+def _nodes(placements: Placements) -> set[int]:
+    return {placement.node for placement in placements}

@@ -18,6 +18,7 @@ from schedulers.planners.making_room import find_room
 from schedulers.queue import Kind, kind_of
 
 Worth = dict[Kind, float]
+FREE = 1e-6  # GPU-seconds, what moves count as that cost nothing
 
 
 def give_back(outlook: Outlook) -> list[PlannedMove]:
@@ -50,9 +51,9 @@ def _offer(outlook: Outlook, draft: Draft, kind: Kind, worth: Worth) -> Offer | 
     if not outlook.world.capacity.pool_holds(job) or outlook.place(job, outlook.now):
         return None
     room = find_room(outlook, draft, job, _most(outlook))
-    if room is None or room.lost <= 0:
+    if room is None or not room.steps:
         return None
-    return (-worth[kind] / room.lost, [*worth].index(kind), kind)
+    return (-worth[kind] / max(room.lost, FREE), [*worth].index(kind), kind)
 
 
 def _most(outlook: Outlook) -> int:
