@@ -191,7 +191,7 @@ class Simulation:
             self.dispatcher.decision_seconds,
             perf_counter() - self.began,
             interrupted,
-            self.scheduler.measures(),
+            self.scheduler.measures() | self.rescheduler.measures(),
         )
 
     def _all_records(self) -> list[JobRecord]:

@@ -116,6 +116,17 @@ def test_a_blocked_head_starts_at_once_and_its_victim_pays(run):
     assert records["a"].moves + records["b"].moves == 1
 
 
+def test_what_unblocking_gave_is_reported(simulation):
+    """The head would wait 990 s, beside two free GPUs which it wants: 1980 GPU-s."""
+    jobs = [Job("a", 0, 1000), Job("b", 0, 1000), Job("two", 10, 50, num_gpus=2)]
+    asked = {**MOVES, "scheduler": "WorstFit", "reschedule_trigger": "blocked"}
+    measures = simulation(jobs, (2, 2), **asked).run().measures
+
+    assert measures["unblocked_heads"] == 1
+    assert measures["unblocked_gpu_seconds"] == 1980.0
+    assert measures["rescheduling_rounds"] == 0
+
+
 @pytest.mark.parametrize(
     ("rules", "start"),
     [

@@ -8,6 +8,7 @@ made if they are at least `min_benefit` times the price of its moves.
 """
 
 import math
+from typing import NamedTuple
 
 from model.job import WHOLE_GPU
 from schedulers.decision import PlannedMove
@@ -16,25 +17,35 @@ from schedulers.planners.draft import Outlook
 from schedulers.planners.making_room import make_room
 from schedulers.queue import PendingQueue
 
+DAY = 86_400.0  # s; the longest that a head is taken to wait by itself
 
-def unblock(outlook: Outlook, pending: PendingQueue) -> list[PlannedMove]:
-    """Return the moves that let the head start now; none if they are not worth it."""
+
+class Unblocking(NamedTuple):
+    """The moves that let the head start now, and the GPU-seconds they should save."""
+
+    moves: list[PlannedMove]
+    saved: float
+
+
+def unblock(outlook: Outlook, pending: PendingQueue) -> Unblocking | None:
+    """Return how the head can start now; None if it can anyway, or is not worth it."""
     head, settings = pending.head, outlook.settings
     if outlook.place(head, outlook.now) is not None:
-        return []
+        return None
     saved = _saved(outlook, pending)
     most = saved / settings.min_benefit if settings.min_benefit else math.inf
     if most < settings.cost_of_move(1):
-        return []  # not worth a single move
-    return make_room(outlook, head, settings.max_moves, most) or []
+        return None  # not worth a single move
+    moves = make_room(outlook, head, settings.max_moves, most)
+    return Unblocking(moves, saved) if moves else None
 
 
 def _saved(outlook: Outlook, pending: PendingQueue) -> float:
     """Return the GPU-seconds that lie idle until the head can start by itself."""
     world, head = outlook.world, pending.head
     easy = outlook.memory.setdefault(Easy, Easy(world.capacity, world.held))
-    reservation = easy.reserve(head, outlook.now)
+    waits = min(easy.reserve(head, outlook.now).time - outlook.now, DAY)
     wanted = pending.milli if outlook.settings.queue == "fifo" else head.total_milli
     usable = min(wanted, world.capacity.free_open) / WHOLE_GPU
-    saved: float = (reservation.time - outlook.now) * usable
+    saved: float = waits * usable
     return saved
