@@ -220,7 +220,7 @@ class ElasticFlowElastic(Buddy):
         return lower[::-1]
 
     def _form(self, live: Live, level: int) -> Job:
-        widest = int(self.capacity.num_gpus.max())
+        widest = max(1, int(self.capacity.num_gpus.max()))
         return with_gpus(live.job, level, powers_of_two(widest)[-1])
 
     def _total(self) -> int:
