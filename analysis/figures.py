@@ -28,6 +28,7 @@ COLOURS = {
     "RandomFit": "#CC79A7",
     "FirstFit": "#56B4E9",
     "WorstFit": "#F0E442",
+    "LifetimeAligned": "#117733",
     "DRR": "#D55E00",
     "ElasticFlow": "#009E73",
     "R&P": "#8B4513",

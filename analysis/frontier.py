@@ -6,9 +6,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.comparison import CELL, interval, title, with_gaps
-from analysis.figures import BOUND, COLOURS, STYLE
+from analysis.figures import BOUND, STYLE
 
 MARKS = "os^Dv<>pP*XdhH8"
+# Okabe and Ito's colours; variants of one scheduler must differ here
+PALETTE = (
+    "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000",
+)  # fmt: skip
 
 
 def draw_frontier(rows: pd.DataFrame) -> Figure:
@@ -38,7 +42,8 @@ def draw_frontier(rows: pd.DataFrame) -> Figure:
 def draw_cell(axes: Axes, part: pd.DataFrame) -> Axes:
     """Draw each scheduler's gap closed against its moves per job."""
     schedulers = part.groupby("scheduler", sort=False)
-    for mark, (name, runs) in zip(MARKS * 9, schedulers, strict=False):
+    styles = zip(MARKS * 9, PALETTE * 9, schedulers, strict=False)
+    for mark, colour, (name, runs) in styles:
         gap, half = interval(runs["gap_closed"])
         moves, _ = interval(runs["moves_per_job"])
         axes.errorbar(
@@ -46,14 +51,12 @@ def draw_cell(axes: Axes, part: pd.DataFrame) -> Axes:
             gap,
             yerr=half if half == half else None,
             fmt=mark,
-            color=COLOURS.get(str(name).split("+")[0], BOUND),
+            color=colour,
             label=str(name),
             capsize=2,
             markersize=6,
-            markerfacecolor="none" if "+" in str(name) else None,
         )
     axes.axhline(1, color=BOUND, linestyle="--", linewidth=1)
-    axes.set_xscale("symlog", linthresh=0.01)
+    axes.margins(x=0.08)
     axes.set(xlabel="moves per job", ylabel="gap closed", ylim=(-0.1, 1.05))
-    axes.set_xlim(left=-0.001)
     return axes

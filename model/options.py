@@ -144,7 +144,7 @@ class ReschedulingOptions:
     re_num: Annotated[int, "nodes emptied in one round, at most", (0, MANY)] = 5
     rescheduler: Annotated[
         str,
-        "recommended = on, when the head is blocked, for 8 GPU-seconds saved per lost",
+        "recommended = on, when the head is blocked, for 32 GPU-seconds saved per lost",
         ("custom", "recommended"),
     ] = "custom"
     planner: Annotated[
