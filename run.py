@@ -1,9 +1,8 @@
 """Defrag: what fragmentation costs a GPU cluster, and which scheduler gives it back.
 
-python run.py                                   three schedulers, one table, one figure
-python run.py --num-node 64 --interarrival-time 8 --scheduler FGD
-python run.py --trace jobs.csv --node-list nodes.csv --resources gpu,cpu,memory
-python run.py compare --experiment fgd-openb --data FOLDER   FGD's published experiment
+python run.py [simulate]    run some schedulers on one trace
+python run.py compare       schedulers over paired seeds; FGD's published experiment
+python run.py plan          which running jobs to move on a real cluster
 """
 
 import os
@@ -11,6 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from commands import compare, plan, simulate
+from commands.simulate import INTERRUPTED
 from model.errors import UserError, complain, suggestion
 
 COMMANDS = {
@@ -18,7 +18,6 @@ COMMANDS = {
     "compare": compare.command,
     "plan": plan.command,
 }
-INTERRUPTED = 130  # exit code after Ctrl-C, as shells have it
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     name = words.pop(0) if words and not words[0].startswith("-") else "simulate"
     try:
-        return find_command(name)(words, __doc__)
+        return find_command(name)(words)
     except UserError as error:
         return complain(error)
     except KeyboardInterrupt:
@@ -36,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
 
 
-def find_command(name: str) -> Callable[[Sequence[str], str], int]:
+def find_command(name: str) -> Callable[[Sequence[str]], int]:
     """Return the command of that name, or raise UserError."""
     if name in COMMANDS:
         return COMMANDS[name]

@@ -11,8 +11,8 @@ import pandas as pd
 from scipy.stats import t as student
 
 from analysis.bounds import gap_closed
+from analysis.tables import REFERENCE, number
 
-REFERENCE = "FGD"  # whose distance to the bound is the gap
 CELL = ["trace", "nodes", "interarrival_time"]
 CONFIDENCE = 0.95
 
@@ -118,15 +118,17 @@ def _wins(table: pd.DataFrame, name: str, better: int) -> bool:
     others = [other for other in table.columns if other != name]
     if not (better and others):
         return False
-    differences = [interval(table[name] - table[other]) for other in others]
+    differences = [paired_difference(table, name, other) for other in others]
     return all(better * mean - half > 0 for mean, half in differences)
 
 
 def paired_difference(
-    rows: pd.DataFrame, column: str, name: str, other: str
+    table: pd.DataFrame, name: str, other: str
 ) -> tuple[float, float]:
-    """Return mean and half width of a measure's difference, paired by cell and seed."""
-    table = rows.pivot(index=[*CELL, "seed"], columns="scheduler", values=column)
+    """Return mean and half width of the difference of two schedulers.
+
+    *table* has a line for each seed and a column for each scheduler.
+    """
     return interval(table[name] - table[other])
 
 
@@ -141,19 +143,6 @@ def cells_of(line: Line) -> list[str]:
             text += f" ± {number(half * scale)}"
         cells.append(text + (" *" if wins else ""))
     return cells
-
-
-def number(value: float) -> str:
-    """Return three significant digits, or whole numbers with separators; - for nan.
-
-    >>> number(12345.6), number(0.012345), number(float("nan"))
-    ('12,346', '0.0123', '-')
-    """
-    if value != value:
-        return "-"
-    if abs(value) >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.3g}" if value else "0"
 
 
 def headings() -> list[str]:

@@ -131,20 +131,8 @@ def read_run(path: str | Path) -> Run:
 
 
 def write_csv(frame: pd.DataFrame, path: Path) -> None:
-    """Write a table whole or not at all; the folder is made.
-
-    Raises
-    ------
-    UserError
-        If the file cannot be written.
-    """
-    partial = path.with_name(path.name + ".partial")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        frame.to_csv(partial, index=False, lineterminator="\n")
-        partial.replace(path)
-    except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror}") from error
+    """Write a table as `write_text` does."""
+    write_text(frame.to_csv(index=False, lineterminator="\n"), path)
 
 
 def write_text(text: str, path: Path) -> None:

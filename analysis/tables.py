@@ -29,19 +29,19 @@ def compare_runs(
     rows: list[tuple[str, ...]] = [HEADS]
     for summary, timing in zip(summaries, timings, strict=True):
         closed = _gap(summary["mean_queueing_delay"], delays.get(REFERENCE), pooled)
-        rows.append((*_measures(summary), closed, _number(timing["jobs_per_second"])))
+        rows.append((*_measures(summary), closed, number(timing["jobs_per_second"])))
     if _known(pooled):
         blank = ["-"] * (len(HEADS) - 4)
-        rows.append(("pooled bound", _number(pooled), *blank, "1.000", "-"))
+        rows.append(("pooled bound", number(pooled), *blank, "1.000", "-"))
     return _align(rows)
 
 
 def _measures(summary: dict[str, Any]) -> tuple[str, ...]:
     return (
         summary["scheduler"],
-        _number(summary["mean_queueing_delay"]),
-        _number(summary["p99_queueing_delay"]),
-        _number(summary["mean_jct"]),
+        number(summary["mean_queueing_delay"]),
+        number(summary["p99_queueing_delay"]),
+        number(summary["mean_jct"]),
         _percent(summary["allocation_ratio"]),
         _percent(summary["fragmentation_ratio"]),
         _percent(summary["stranded_ratio"]),
@@ -69,7 +69,12 @@ def _align(rows: Sequence[tuple[str, ...]]) -> str:
     return "\n".join(lines)
 
 
-def _number(value: float | None) -> str:
+def number(value: float | None) -> str:
+    """Return three significant digits, or whole numbers with separators; - if unknown.
+
+    >>> number(12345.6), number(0.012345), number(float("nan"))
+    ('12,346', '0.0123', '-')
+    """
     if not _known(value):
         return "-"
     if abs(value) >= 1e12:

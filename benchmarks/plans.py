@@ -4,6 +4,7 @@ python -m benchmarks.plans
 """
 
 import statistics
+from dataclasses import replace
 from time import perf_counter
 
 from clusterdata.generator import generate
@@ -45,7 +46,7 @@ def cluster(nodes: int) -> Outlook:
         held.remove(entry.job.job_id)
         held.add(Held(entry.job, entry.placements, entry.job.estimate))
     place = scheduler_class("FGD")(world, settings).place
-    return Outlook(world, place, 5, settings=settings, memory={})
+    return Outlook(world, place, 5, settings=settings)
 
 
 def main() -> None:
@@ -60,14 +61,14 @@ def main() -> None:
             times, moves = [], None
             for _ in range(5):
                 began = perf_counter()
-                moves = make_room(outlook._replace(memory={}), job, 16)
+                moves = make_room(replace(outlook, memory={}), job, 16)
                 times.append(1000 * (perf_counter() - began))
             found = f"{len(moves)} moves" if moves is not None else "no room"
             cold = statistics.median(times)
             print(f"{nodes:5} nodes  room for {size} GPUs: {cold:8.1f} ms, {found}")
         for plan in (empty_nodes, give_back):
             began = perf_counter()
-            found = f"{len(plan(outlook._replace(memory={})))} moves"
+            found = f"{len(plan(replace(outlook, memory={})))} moves"
             seconds = 1000 * (perf_counter() - began)
             print(f"{nodes:5} nodes  {plan.__name__}: {seconds:8.1f} ms, {found}")
 

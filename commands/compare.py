@@ -5,7 +5,6 @@ run.py compare --schedulers "FGD,FGD+fgd_score=plain,FGD+resched" --traces nativ
 run.py compare --experiment fgd-openb --data FOLDER
 """
 
-import argparse
 import hashlib
 import json
 import sys
@@ -26,7 +25,7 @@ from commands.fgd_openb import TRACES, fgd_openb
 from commands.parallel import each, read_seeds
 from commands.simulate import configured, timing
 from commands.variants import read_variants
-from model.command_line import Parser, add_settings, read_settings
+from model.command_line import Parser, read_settings, settings_parser
 from model.config import Settings
 from model.errors import UserError
 
@@ -43,7 +42,7 @@ class Cell(NamedTuple):
     path: Path  # where its summary is kept
 
 
-def command(words: Sequence[str], description: str) -> int:
+def command(words: Sequence[str]) -> int:
     """Run ``run.py compare WORDS``; return the exit code."""
     options = make_parser().parse(words)
     out = options.out / (options.name or options.experiment or "compare")
@@ -68,13 +67,7 @@ def command(words: Sequence[str], description: str) -> int:
 
 def make_parser() -> Parser:
     """Return the parser of `compare`: all settings, and what is compared."""
-    parser = Parser(
-        prog="run.py compare",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    add_settings(parser)
+    parser = settings_parser("compare", __doc__)
     parser.add_argument(
         "--schedulers",
         default=DEFAULT,
@@ -94,8 +87,6 @@ def make_parser() -> Parser:
     parser.add_argument(
         "--data", type=Path, default=Path("openb"), help="folder of the openb CSV files"
     )
-    parser.add_argument("--out", type=Path, default=Path("runs"), help="output folder")
-    parser.add_argument("--name", default="", help="folder in it")
     parser.add_argument("--workers", type=int, default=0, help="processes; 0 = cores")
     return parser
 
@@ -127,18 +118,17 @@ def run_cells(cells: Sequence[Cell], seeds: int, out: Path, workers: int) -> int
     for path, text in each(run_cell, missing, workers, "comparing"):
         write_text(text, path)
     rows = pd.DataFrame(
-        [{"label": c.label, **json.loads(c.path.read_text())} for c in cells]
+        [{**json.loads(c.path.read_text()), "scheduler": c.label} for c in cells]
     )
-    rows = rows.assign(scheduler=rows["label"]).drop(columns="label")
     compared = compare(rows)
+    tables = markdown(compared, seeds)
     write_csv(rows, out / "comparison.csv")
-    write_text(markdown(compared, seeds), out / "comparison.md")
+    write_text(tables, out / "comparison.md")
     write_text(latex(compared, seeds), out / "comparison.tex")
-    sys.stdout.write(f"{markdown(compared, seeds)}\n")
     sys.stdout.write(
-        "mean ± half of the 95 % interval over the seeds; * = better than "
+        f"{tables}\nmean ± half of the 95 % interval over the seeds; * = better than "
+        f"each other one, paired by seed, beyond the interval\n"
     )
-    sys.stdout.write("each other one, paired by seed, beyond the interval\n")
     sys.stdout.write(f"results: {out / 'comparison.csv'}, .md and .tex\n")
     if (rows["moves"] > 0).any():
         save_figure(draw_frontier(rows), out / "frontier.png")

@@ -20,7 +20,7 @@ from analysis.heat_map import draw_heat_maps
 from analysis.run_folder import write_csv, write_text
 from clusterdata.snapshot import read_snapshot
 from clusterdata.workload import load_nodes, load_workload
-from model.command_line import Parser, add_settings, read_settings
+from model.command_line import Parser, read_settings, settings_parser
 from model.config import Settings
 from model.errors import UserError
 from model.snapshot import Snapshot
@@ -30,7 +30,7 @@ from schedulers.planners.scene import Scene
 EXTRA = {"scheduler": "LifetimeAligned", "planner": "useful"}
 
 
-def command(words: Sequence[str], description: str) -> int:
+def command(words: Sequence[str]) -> int:
     """Run ``run.py plan WORDS``; return the exit code."""
     options = make_parser().parse(words)
     settings = read_settings(options)
@@ -51,13 +51,7 @@ def command(words: Sequence[str], description: str) -> int:
 
 def make_parser() -> Parser:
     """Return the parser of `plan`."""
-    parser = Parser(
-        prog="run.py plan",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    add_settings(parser)
+    parser = settings_parser("plan", __doc__)
     parser.set_defaults(**EXTRA, max_moves=20)
     parser.add_argument("--snapshot", type=Path, help="CSV, or kubectl's JSON")
     parser.add_argument("--at", type=float, help="s; simulate the --trace until then")
@@ -67,8 +61,6 @@ def make_parser() -> Parser:
         default=float("inf"),
         help="GPU-seconds that all moves together may cost",
     )
-    parser.add_argument("--out", type=Path, default=Path("runs"), help="output folder")
-    parser.add_argument("--name", default="", help="name of the files in it")
     return parser
 
 

@@ -1,4 +1,11 @@
-"""Simulate: run some schedulers on one trace; one run folder each, one table."""
+"""Simulate: run some schedulers on one trace; one run folder each, one table.
+
+python run.py                                   three schedulers, one table, one figure
+python run.py --num-node 64 --interarrival-time 8 --scheduler FGD
+python run.py --trace jobs.csv --node-list nodes.csv --resources gpu,cpu,memory
+
+Other commands, each with its own --help: run.py compare, run.py plan
+"""
 
 import argparse
 import hashlib
@@ -18,7 +25,7 @@ from analysis.figures import draw_overview, save_figure
 from analysis.run_folder import Run, check_place, to_json, write_run
 from analysis.tables import compare_runs
 from clusterdata.workload import Workload, load_workload, offered_load
-from model.command_line import Parser, add_settings, read_settings
+from model.command_line import Parser, read_settings, settings_parser
 from model.config import Settings
 from model.errors import UserError
 from model.result import Result
@@ -31,26 +38,16 @@ MAIN_JOB = "FGD,BestFit,RandomFit"  # what `python run.py` alone compares
 PACKAGES = ("simpy", "numpy", "pandas", "torch")
 
 
-def command(words: Sequence[str], description: str) -> int:
+def command(words: Sequence[str]) -> int:
     """Run ``run.py [simulate] WORDS``; return the exit code."""
-    options = make_parser(description).parse(words)
+    options = make_parser().parse(words)
     return simulate(read_settings(options), options)
 
 
-def make_parser(description: str) -> Parser:
+def make_parser() -> Parser:
     """Return the parser of `simulate`: all settings, and where to put the results."""
-    parser = Parser(
-        prog="run.py [simulate]",
-        description=description,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    add_settings(parser)
+    parser = settings_parser("[simulate]", __doc__)
     parser.set_defaults(scheduler=MAIN_JOB)
-    parser.add_argument("--out", type=Path, default=Path("runs"), help="output folder")
-    parser.add_argument(
-        "--name", default="", help="run folder in it (default: derived)"
-    )
     return parser
 
 

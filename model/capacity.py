@@ -184,6 +184,24 @@ class Capacity:
             fit &= self.open
         return fit
 
+    @property
+    def idle(self) -> Bools:
+        """Which nodes have all their GPUs free, (nodes,); true if they have none."""
+        idle: Bools = self.whole == self.num_gpus
+        return idle
+
+    def has_room(self, request: Request, placement: Placement) -> bool:
+        """Return whether one worker fits on these very devices now."""
+        node, gpus = placement
+        row = self.rows[node]
+        return (
+            all(row[gpu] >= request.gpu_milli for gpu in gpus)
+            and bool(self.open[node])
+            and bool(self.accessible(request.gpu_type)[node])
+            and not (self.counts_cpu and self.free_cpu[node] < request.cpu_milli)
+            and not (self.counts_memory and self.free_memory[node] < request.memory_mib)
+        )
+
     def has_gpus(self, request: Request, node: int) -> bool:
         """Return whether one node has the devices, whatever else it may lack."""
         if request.num_gpus == 1:

@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 from model.config import Settings, described_options, flag
@@ -43,8 +44,21 @@ def _dashed(word: str) -> str:
     return name.replace("_", "-") + equals + value
 
 
-def add_settings(parser: Parser) -> None:
-    """Add an option for each field of `Settings`."""
+def settings_parser(command: str, description: str | None) -> Parser:
+    """Return a parser with an option for each setting, ``--out`` and ``--name``."""
+    parser = Parser(
+        prog=f"run.py {command}",
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    _add_settings(parser)
+    parser.add_argument("--out", type=Path, default=Path("runs"), help="output folder")
+    parser.add_argument("--name", default="", help="what it is called there")
+    return parser
+
+
+def _add_settings(parser: Parser) -> None:
     for option in described_options():
         default = getattr(DEFAULTS, option.name)
         text = option.text.replace("%", "%%")

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 
 from model.capacity import RESOURCES
 from model.errors import UserError
+from model.job import Job
 from model.node import Node, uniform_nodes
 from model.options import (
     ClusterOptions,
@@ -93,6 +94,16 @@ class Settings(
     def migration_costs(self) -> tuple[float, float]:
         """Seconds a move costs a job of up to 8 GPUs, and a larger one."""
         return self._pair("migration_cost", self.migration_cost.split(","))
+
+    @cached_property
+    def exempt_names(self) -> frozenset[str]:
+        """Jobs and users that are never moved."""
+        return frozenset(word.strip() for word in self.exempt.split(",")) - {""}
+
+    def exempts(self, job: Job) -> bool:
+        """Return whether the job, or its user, is never moved."""
+        names = self.exempt_names
+        return bool(names) and (job.job_id in names or job.user in names)
 
     @property
     def slack_factors(self) -> tuple[float, ...]:

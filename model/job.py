@@ -5,7 +5,7 @@ device), milli-cores and MiB. All times are float seconds since the trace began.
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 WHOLE_GPU = 1000  # milli-GPU of one device
@@ -28,6 +28,11 @@ class Request(NamedTuple):
     cpu_milli: int = 0
     memory_mib: int = 0
     gpu_type: str = ""
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is less than a device."""
+        return 0 < self.gpu_milli < WHOLE_GPU
 
 
 def accepts(constraint: str, gpu_type: str) -> bool:
@@ -98,6 +103,24 @@ class Job:
 
     def _wrong(self, name: str, rule: str) -> ValueError:
         return ValueError(f"job {self.job_id}: {name} {getattr(self, name)} {rule}")
+
+
+def reshaped(job: Job, num_gpus: int, num_workers: int) -> Job:
+    """Return the job with so many GPUs for each of so many workers.
+
+    Each worker's CPU and memory are in proportion to its GPUs, rounded up.
+
+    >>> spread = reshaped(Job("j", 0, 1, num_gpus=4, cpu_milli=6), 1, 4)
+    >>> spread.num_workers, spread.cpu_milli
+    (4, 2)
+    """
+    return replace(
+        job,
+        num_gpus=num_gpus,
+        num_workers=num_workers,
+        cpu_milli=-(-job.cpu_milli * num_gpus // job.num_gpus),
+        memory_mib=-(-job.memory_mib * num_gpus // job.num_gpus),
+    )
 
 
 class Placement(NamedTuple):

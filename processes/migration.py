@@ -49,7 +49,7 @@ class Mover:
         self._cluster.relocate([self._relocation(move) for move in going])
         for move in going:
             cost = self.cost(move)
-            self._note(move.job.job_id, move, cost)
+            self._note(move, cost)
             cause = Migrated(cost, move.speed)
             self._dispatcher.disturb(move.job.job_id, cause)
         for move in planned:
@@ -60,7 +60,7 @@ class Mover:
     def evict(self, held: Held, reason: str, cost: float | None = None) -> None:
         """Send a running job back to the queue; it pauses when it runs again."""
         move = PlannedMove(held.job, held.placements, (), reason, cost=cost)
-        self._note(held.job.job_id, move, self.cost(move))
+        self._note(move, self.cost(move))
         self._dispatcher.disturb(held.job.job_id, Evicted(self.cost(move)))
 
     def cost(self, move: PlannedMove) -> float:
@@ -79,14 +79,8 @@ class Mover:
         end = now + self.cost(move) + left
         return Relocation(move.form or move.job, move.destination, end)
 
-    def _note(self, job_id: str, move: PlannedMove, cost: float) -> None:
+    def _note(self, move: PlannedMove, cost: float) -> None:
+        job_id, now = move.job.job_id, self._env.now
         self.moves.append(
-            Move(
-                self._env.now,
-                job_id,
-                move.source,
-                move.destination,
-                move.reason,
-                cost,
-            )
+            Move(now, job_id, move.source, move.destination, move.reason, cost)
         )

@@ -17,7 +17,7 @@ from processes.instant import DISTURBANCE, Moment, Timeline
 from processes.migration import Mover
 from schedulers.base import World
 from schedulers.decision import PlannedMove
-from schedulers.planners.draft import Outlook, is_exempt
+from schedulers.planners.draft import Outlook
 from schedulers.planners.registry import planner_of
 from schedulers.planners.unblocking import unblock
 
@@ -104,7 +104,7 @@ class Rescheduler:
             self.movable,
             self._env.now,
             settings,
-            tuple(self._dispatcher.pending),
+            self._dispatcher.pending,
             self._memory,
         )
 
@@ -119,5 +119,5 @@ class Rescheduler:
             and now - self._moved_at.get(job.job_id, -settings.cooldown)
             >= settings.cooldown
             and not progress.doomed
-            and not is_exempt(job, settings)
+            and not settings.exempts(job)
         )

@@ -20,6 +20,15 @@ BLOCK = 2**24  # by which a smaller block beats any amount of free milli-GPU
 NO_BLOCK = 128  # larger than any node
 
 
+def powers_of_two(most: int) -> list[int]:
+    """Return 1, 2, 4, .. up to *most*.
+
+    >>> powers_of_two(6)
+    [1, 2, 4]
+    """
+    return [1 << bit for bit in range(most.bit_length())]
+
+
 class Buddy(ScoringScheduler):
     """Scores nodes by their blocks."""
 
@@ -30,7 +39,7 @@ class Buddy(ScoringScheduler):
         size = 1 << max(0, request.num_gpus - 1).bit_length()
         blocks = np.where(blocks >= size, blocks, NO_BLOCK)
         scores: Ints = TIER + blocks * BLOCK + total
-        if 0 < request.gpu_milli < WHOLE_GPU:
+        if request.is_share:
             free = self.capacity.free[nodes]  # (changed, gpus)
             usable = (free >= request.gpu_milli) & (free < WHOLE_GPU)
             rest = np.where(usable, free, WHOLE_GPU).min(axis=1)

@@ -5,13 +5,13 @@ hour; later slots would not change the present one.
 """
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
 from model.capacity import Ints
 from model.classes import class_of
-from model.job import WHOLE_GPU, Job
+from model.job import WHOLE_GPU, Job, reshaped
+from schedulers.buddy import powers_of_two
 from schedulers.scaling import Scaling, filled, satisfactory_share
 
 SLOT = 60.0  # s
@@ -99,11 +99,6 @@ def due(live: Live) -> tuple[float, int]:
     return (live.deadline, live.number)
 
 
-def powers_of_two(most: int) -> list[int]:
-    """Return 1, 2, 4, .. up to *most*."""
-    return [1 << bit for bit in range(most.bit_length())]
-
-
 def scaling_of(job: Job) -> Scaling:
     """Return the levels of a job, and its speeds relative to what it asks for."""
     scales = job.gpu_milli == WHOLE_GPU and job.num_workers == 1 and not job.gpu_type
@@ -128,10 +123,4 @@ def with_gpus(job: Job, milli: int, node_gpus: int) -> Job:
         return job
     workers = max(1, devices // node_gpus)
     each = devices // workers
-    return replace(
-        job,
-        num_gpus=each,
-        num_workers=workers,
-        cpu_milli=-(-job.cpu_milli * each // job.num_gpus),
-        memory_mib=-(-job.memory_mib * each // job.num_gpus),
-    )
+    return reshaped(job, each, workers)

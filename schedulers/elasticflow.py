@@ -20,8 +20,8 @@ An admission costs one walk over the profile for each job due later; a decision 
 placement.
 """
 
-import math
 from bisect import insort
+from typing import Any
 
 from model.config import Settings
 from model.job import Job, Placements
@@ -32,18 +32,10 @@ from schedulers.planners.draft import Outlook
 from schedulers.planners.making_room import make_room
 from schedulers.profile import Profile
 from schedulers.queue import PendingQueue
+from schedulers.scaling import RESTART, joining
 
 REPACKED = 16  # jobs moved for one, at most
 OVERDUE = 60.0  # s; after which a job that starts or ends late is planned anew
-
-
-def overhead(job: Job) -> float:
-    """Return the s that starting a job elsewhere costs, as in ElasticFlow's simulator.
-
-    2 s, 2 (1 + log2 n) s to join n GPUs, 27 s for the restart.
-    """
-    devices = max(1, job.num_gpus * job.num_workers)
-    return 2 + 2 * (1 + math.log2(devices)) + 27
 
 
 class Reservation:
@@ -72,6 +64,7 @@ class ElasticFlow(Buddy):
         self.best_effort: list[tuple[float, int, Job]] = []  # by submission
         self.profile = Profile(0.0, self.capacity.free_open)
         self._migrates = settings.ef_migration
+        self._memory: dict[Any, Any] = {}  # of the search for moves
         self._newcomers: list[Job] = []
         self._number = 0
         self._asked = self._promised = self._late = 0
@@ -115,9 +108,14 @@ class ElasticFlow(Buddy):
 
     def _repack(self, job: Job, now: float) -> tuple[PlannedMove, ...]:
         """Return the moves of running jobs that let this one start now."""
-        outlook = Outlook(self.world, self.place, 0, now=now, memory={})
+        outlook = Outlook(self.world, self.place, 0, now=now, memory=self._memory)
         moves = make_room(outlook, job, REPACKED) or []
-        return tuple(move._replace(cost=overhead(move.job)) for move in moves)
+        return tuple(
+            move._replace(
+                cost=RESTART + joining(move.job.num_gpus * move.job.num_workers)
+            )
+            for move in moves
+        )
 
     def _start(
         self, entry: Reservation, placements: Placements, now: float

@@ -18,27 +18,23 @@ A slot costs one plan for each live job.
 """
 
 import heapq
-import math
 
 from model.config import Settings
 from model.held import Held
 from model.job import WHOLE_GPU, Job, Placement, Placements
 from schedulers.base import DEFAULTS, World
-from schedulers.buddy import Buddy
+from schedulers.buddy import Buddy, powers_of_two
 from schedulers.decision import Decision, PlannedMove, Reshuffle
 from schedulers.elastic_plans import (
     SLOT,
     Live,
     Plans,
     due,
-    powers_of_two,
     scaling_of,
     with_gpus,
 )
 from schedulers.queue import PendingQueue
-from schedulers.scaling import next_level
-
-RESTART = 27.0  # s
+from schedulers.scaling import RESTART, joining, next_level
 
 
 class ElasticFlowElastic(Buddy):
@@ -54,6 +50,7 @@ class ElasticFlowElastic(Buddy):
         self._newcomers: list[Live] = []
         self._number = self._promised = 0
         self._next_slot = 0.0  # s
+        self._grows = False  # whether this slot's growing is still to come
 
     def measures(self) -> dict[str, float]:
         """See `Scheduler.measures`."""
@@ -78,12 +75,15 @@ class ElasticFlowElastic(Buddy):
         if now >= self._next_slot:
             self._next_slot = (now // SLOT + 1) * SLOT
             self._share_out(now)
+            self._grows = True
             shrunk = self._resize(now, grow=False)
             if shrunk:
                 return Reshuffle(shrunk)
-        grown = self._resize(now, grow=True)
-        if grown:
-            return Reshuffle(grown)
+        if self._grows:
+            self._grows = False
+            grown = self._resize(now, grow=True)
+            if grown:
+                return Reshuffle(grown)
         decision = self._start(pending, now)
         busy = decision is not None or self.world.held.by_id
         self.wake_at = self._next_slot if busy else None  # or nothing would change
@@ -175,7 +175,7 @@ class ElasticFlowElastic(Buddy):
         if places is None:
             return None
         devices = live.level // WHOLE_GPU
-        cost = 2 + 2 * (1 + math.log2(max(1, devices)))
+        cost = joining(devices)
         if {p.node for p in places} != {p.node for p in held.placements}:
             cost += RESTART
         speed = live.scaling.speed(live.level)

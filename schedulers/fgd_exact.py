@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from model.capacity import Bools, Ints
 from model.config import Settings
-from model.job import WHOLE_GPU, Request
+from model.job import Request
 from model.node import UNLIMITED
 from model.target import Target
 from schedulers.base import DEFAULTS, World
@@ -163,7 +163,7 @@ class FGDExact(FGD):
         count, small = self.exact.state(free)
         before = self.exact.amount(total, count, small, cpu, nodes)
         left = cpu - request.cpu_milli
-        if 0 < request.gpu_milli < WHOLE_GPU:
+        if request.is_share:
             milli = self.exact.gpu.milli
             after = free - request.gpu_milli
             fits = after >= 0

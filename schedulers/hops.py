@@ -137,7 +137,7 @@ class Hops(BestFit):
     def _best(self, window: Sequence[Job], now: float) -> list[Decision] | None:
         """Return what the integer program picks, laid out on the nodes."""
         capacity = self.capacity
-        step = coarseness(frozenset(j.gpu_milli for j in window if is_share(j)))
+        step = coarseness(frozenset(j.gpu_milli for j in window if j.request.is_share))
         jobs, items = self._items(window, now, step)
         plan = solve(
             items,
@@ -164,24 +164,23 @@ class Hops(BestFit):
         hosted: dict[Kind, bool] = {}  # kinds that some node could host now
         jobs, items = [], []
         for job, ratio in zip(window, priority, strict=True):
-            kind = (job.num_gpus, job.gpu_milli, job.num_workers, self._splits(job))
+            splits = self._splits(job)
+            kind = (job.num_gpus, job.gpu_milli, job.num_workers, splits)
             fits[kind] += 1
             if not job.num_gpus or fits[kind] * job.total_milli > max(
                 self.capacity.free_open, job.total_milli
             ):
                 continue
             if kind_of(job) not in hosted:
-                found = self._splits(job) or self.place(job, now) is not None
+                found = splits or self.place(job, now) is not None
                 hosted[kind_of(job)] = found
             if not hosted[kind_of(job)]:
                 continue
-            share = -(-job.gpu_milli // step) * step if is_share(job) else 0
+            share = -(-job.gpu_milli // step) * step if job.request.is_share else 0
             weight = (ratio + bias) ** self._settings.hops_lambda
             size = 0 if share else job.num_gpus
             jobs.append(job)
-            items.append(
-                Item(weight, size, share, job.num_workers, rho(job), self._splits(job))
-            )
+            items.append(Item(weight, size, share, job.num_workers, rho(job), splits))
         return jobs, items
 
     def _splits(self, job: Job) -> bool:
@@ -197,11 +196,6 @@ def latency_ratio(job: Job, now: float) -> float:
 def rho(job: Job) -> float:
     """Return how much longer a job takes when its GPUs are on several nodes."""
     return class_of(job.job_class).rho if job.num_gpus > 1 else 1.0
-
-
-def is_share(job: Job) -> bool:
-    """Return whether a job asks for less than a device."""
-    return 0 < job.gpu_milli < WHOLE_GPU
 
 
 def service_window(jobs: Sequence[Job], total_milli: int) -> list[Job]:

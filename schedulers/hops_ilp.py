@@ -26,6 +26,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
 from model.job import WHOLE_GPU
+from schedulers.buddy import powers_of_two
 
 OPENING = 1e-4  # of the least weight; what it costs to break an idle device
 GAP = 0.01  # a plan within one percent of the optimum will do
@@ -113,7 +114,7 @@ class _Program:
         self.meaning: list[tuple[str, int] | tuple[str, int, tuple[int, ...]]] = []
         self._limits: dict[object, float] = {}
         self._entries: list[tuple[object, int, float]] = []  # row, column, coefficient
-        self._levels = powers(max(idle, default=0))
+        self._levels = powers_of_two(max(1, *idle))
         for level in self._levels:
             self._limits[level] = sum(level * (free // level) for free in idle)
         self._odd = {item.size for item in items if item.size & (item.size - 1)}
@@ -200,11 +201,6 @@ class _Program:
             elif len(meaning) == 3:
                 plan.patterns.append((meaning[1], meaning[2], amount))
         return plan
-
-
-def powers(most: int) -> list[int]:
-    """Return 1, 2, 4, .. up to *most*, at least 1."""
-    return [1 << bit for bit in range(max(1, most.bit_length()))]
 
 
 def coarseness(shares: frozenset[int]) -> int:

@@ -7,10 +7,9 @@ What CPU, memory or GPU type keep out is left in the queue.
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 
 from model.capacity import Capacity, Shift
-from model.job import WHOLE_GPU, Job, Placement, Request
+from model.job import WHOLE_GPU, Job, Placement, Request, reshaped
 from schedulers.decision import Decision
 from schedulers.hops_ilp import Item, Plan
 
@@ -51,7 +50,7 @@ class Layout:
 
     def _spread(self, job: Job, item: Item) -> Decision | None:
         """Place one GPU after the other, the emptiest nodes first."""
-        form = spread(job)
+        form = reshaped(job, 1, job.num_gpus)
         placements: list[Placement] = []
         while len(placements) < form.num_workers:
             fits = self._capacity.fits(form.request).nonzero()[0]
@@ -63,8 +62,9 @@ class Layout:
             missing = form.num_workers - len(placements)
             most = min(missing, int(self._capacity.whole[node]))
             for _ in range(most):
-                if self._capacity.fits(form.request)[node]:
-                    self._take(form.request, self._devices(node, 1), placements)
+                device = self._devices(node, 1)
+                if self._capacity.has_room(form.request, device):
+                    self._take(form.request, device, placements)
         nodes = {placement.node for placement in placements}
         if len(nodes) == 1:  # it came to sit together after all
             gpus = tuple(gpu for placement in placements for gpu in placement.gpus)
@@ -101,19 +101,15 @@ class Layout:
         placements: list[Placement] = []
         slots = self._slots[share]
         while len(placements) < job.num_workers:
-            able = [slot for slot in slots if self._has_room(job.request, slot)]
+            able = [
+                slot for slot in slots if self._capacity.has_room(job.request, slot)
+            ]
             if not able:
                 self._give_up(job, placements)
                 return None
             slots.remove(able[0])
             self._take(job.request, able[0], placements)
         return Decision(job, tuple(placements))
-
-    def _has_room(self, request: Request, slot: Placement) -> bool:
-        fits = self._capacity.fits(request)[slot.node]
-        return bool(
-            fits and self._capacity.rows[slot.node][slot.gpus[0]] >= request.gpu_milli
-        )
 
     def _devices(self, node: int, number: int) -> Placement:
         row = self._capacity.rows[node]
@@ -129,14 +125,3 @@ class Layout:
     def _give_up(self, job: Job, placements: Sequence[Placement]) -> None:
         for placement in placements:
             self._shift(job.request, placement, -1)
-
-
-def spread(job: Job) -> Job:
-    """Return the job as one worker for each GPU, which may sit on any nodes."""
-    return replace(
-        job,
-        num_gpus=1,
-        num_workers=job.num_gpus,
-        cpu_milli=-(-job.cpu_milli // job.num_gpus),
-        memory_mib=-(-job.memory_mib // job.num_gpus),
-    )

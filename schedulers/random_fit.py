@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.capacity import Ints
-from model.job import WHOLE_GPU, Request
+from model.job import Request
 from schedulers.scoring import NEVER, ScoringScheduler
 
 
@@ -34,7 +34,7 @@ class RandomFit(ScoringScheduler):
 
     def choose_gpus(self, request: Request, node: int) -> tuple[int, ...]:
         """Return one of the devices that fit a share."""
-        if not 0 < request.gpu_milli < WHOLE_GPU:
+        if not request.is_share:
             return super().choose_gpus(request, node)
         able = (self.capacity.free[node] >= request.gpu_milli).nonzero()[0]
         return (int(able[self.world.rng.integers(len(able))]),)

@@ -79,6 +79,7 @@ class ReservingPacking(GpuPacking):
     def departed(self, job: Job) -> None:
         """See `Scheduler.departed`; one that never ran is still in line."""
         self._waiting.discard(job.job_id)
+        self._known.discard(job.job_id)
 
     def score(self, request: Request, nodes: Ints) -> Ints:
         """See `ScoringScheduler.score`: packing first, then what is left free."""
@@ -89,7 +90,7 @@ class ReservingPacking(GpuPacking):
         """See `ScoringScheduler.weigh`: the plans, each before the next."""
         if not self._reserved.any():
             return scores
-        idle = self.capacity.whole == self.capacity.num_gpus
+        idle = self.capacity.idle
         if self.is_large(job):
             return np.where(self._reserved & idle, scores, scores + PLAN)
         plans: Ints = scores + PLAN * (self._reserved * (1 + idle))
@@ -112,14 +113,12 @@ class ReservingPacking(GpuPacking):
         lacking = self.reserve_size() - int(self._reserved.sum())
         if not lacking:
             return
-        idle = self.capacity.free_total == 1000 * self.capacity.num_gpus
+        capacity, reserved = self.capacity, self._reserved
         if lacking > 0:
-            able = idle & self._able & ~self._reserved & self.capacity.open
-            able = able.nonzero()[0]
-            self._reserved[able[-lacking:]] = True
+            able = capacity.idle & self._able & ~reserved & capacity.open
+            reserved[able.nonzero()[0][-lacking:]] = True
         else:
-            able = (idle & self._reserved).nonzero()[0]
-            self._reserved[able[:-lacking]] = False
+            reserved[(capacity.idle & reserved).nonzero()[0][:-lacking]] = False
 
     def _next(self, pending: PendingQueue, now: float) -> Decision | None:
         if self.in_order:

@@ -4,6 +4,7 @@ Free GPUs are an array over slots of equal length; a plan is an array of the GPU
 job has in each. Gu et al., "ElasticFlow", ASPLOS 2023, section 4, and its simulator.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,16 @@ from numpy.typing import NDArray
 from model.capacity import Ints
 
 Floats = NDArray[np.float64]
+RESTART = 27.0  # s; starting a job anew, elsewhere, in ElasticFlow's simulator
+
+
+def joining(devices: int) -> float:
+    """Return the s that it costs to join so many GPUs, in ElasticFlow's simulator.
+
+    >>> joining(1), joining(8)
+    (4.0, 10.0)
+    """
+    return 2 + 2 * (1 + math.log2(max(1, devices)))
 
 
 class Scaling(NamedTuple):

@@ -35,7 +35,10 @@ def test_paired_differences_cancel_what_seeds_share():
     """Differences are -10 each time, whatever the seed: half width 0."""
     table = rows(FGD=[100, 900, 300], X=[90, 890, 290])
 
-    assert paired_difference(table, "mean_queueing_delay", "X", "FGD") == (-10.0, 0.0)
+    by_seed = table.pivot(
+        index="seed", columns="scheduler", values="mean_queueing_delay"
+    )
+    assert paired_difference(by_seed, "X", "FGD") == (-10.0, 0.0)
     assert interval(table.query("scheduler == 'X'")["mean_queueing_delay"])[1] > 500
 
 

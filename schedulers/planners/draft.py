@@ -7,8 +7,8 @@ shifts the real capacity and gives everything back, so that the running schedule
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from model.capacity import Shift
 from model.config import Settings
@@ -18,13 +18,8 @@ from schedulers.base import DEFAULTS, World
 from schedulers.decision import Place, PlannedMove
 
 
-def is_exempt(job: Job, settings: Settings) -> bool:
-    """Return whether the job or its user is named in ``--exempt``."""
-    named = {word.strip() for word in settings.exempt.split(",")} - {""}
-    return job.job_id in named or job.user in named
-
-
-class Outlook(NamedTuple):
+@dataclass(frozen=True)
+class Outlook:
     """What a planner may see, and what it may do.
 
     Attributes
@@ -45,8 +40,8 @@ class Outlook(NamedTuple):
     movable: Callable[[Held], bool] = lambda held: True
     now: float = 0.0
     settings: Settings = DEFAULTS
-    waiting: tuple[Job, ...] = ()
-    memory: dict[Any, Any] = {}
+    waiting: Iterable[Job] = ()
+    memory: dict[Any, Any] = field(default_factory=dict)
 
     def lost(self, job: Job) -> float:
         """Return the price of moving a job: GPU-seconds, as of one GPU at least."""
@@ -86,13 +81,10 @@ class Draft:
         self._move(held, (), placements)
 
     def _move(self, held: Held, source: Placements, destination: Placements) -> None:
-        for placement in source:
-            self._shift(held.job.request, placement, -1)
-        for placement in destination:
-            self._shift(held.job.request, placement, 1)
-            self._tenants.pop(placement.node, None)
-        for placement in source:
-            self._tenants.pop(placement.node, None)
+        for placements, sign in ((source, -1), (destination, 1)):
+            for placement in placements:
+                self._shift(held.job.request, placement, sign)
+                self._tenants.pop(placement.node, None)
         self._moved[held.job.job_id] = (held, destination)
         self._log.append((held, source, destination))
 
@@ -142,25 +134,24 @@ class Draft:
 
     def number(self) -> int:
         """Return how many running jobs are elsewhere by now, or nowhere."""
-        return sum(
-            bool(held.placements) and placements != held.placements
-            for held, placements in self._moved.values()
-        )
+        return sum(1 for _ in self._elsewhere())
 
     def lost(self) -> float:
         """Return the GPU-seconds that the moves so far cost."""
-        return sum(
-            self._outlook.lost(held.job)
+        return sum(self._outlook.lost(held.job) for held in self._elsewhere())
+
+    def _elsewhere(self) -> Iterator[Held]:
+        return (
+            held
             for held, placements in self._moved.values()
-            if held.placements and placements != held.placements
+            if held.placements not in ((), placements)
         )
 
     def moves(self, reason: str) -> list[PlannedMove]:
         """Return what has changed, in the order in which jobs were taken out."""
         return [
-            PlannedMove(held.job, held.placements, placements, reason)
-            for held, placements in self._moved.values()
-            if held.placements not in (placements, ())
+            PlannedMove(held.job, held.placements, self.where(held), reason)
+            for held in self._elsewhere()
         ]
 
 

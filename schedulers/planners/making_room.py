@@ -134,7 +134,9 @@ class _Search:
         """Put the job where the victims are, and them elsewhere."""
         for victim in way.victims:
             self._draft.take_out(victim)
-        if self._draft.number() > self._max_moves or not self._fits(held.job, way):
+        if self._draft.number() > self._max_moves:
+            return False
+        if not self._capacity.has_room(held.job.request, way.placement):
             return False
         self._draft.put(held, (way.placement,))
         self._fixed.add(held.job.job_id)
@@ -160,13 +162,6 @@ class _Search:
         self._draft.put(held, placements)
         self._fixed.add(job.job_id)
         return True
-
-    def _fits(self, job: Job, way: Clearing) -> bool:
-        node, gpus = way.placement
-        row = self._capacity.rows[node]
-        if any(row[gpu] < job.gpu_milli for gpu in gpus):
-            return False
-        return bool(self._capacity.fits(job.request)[node])
 
     def _clearings(self, job: Job) -> list[Clearing]:
         """Return the cheapest way to clear each node that is large enough."""

@@ -9,6 +9,7 @@ may not be moved, stays as it is; CPU-only jobs are left where they are. SoCC 20
 
 import numpy as np
 
+from model.job import WHOLE_GPU
 from schedulers.decision import PlannedMove
 from schedulers.planners.draft import Draft, Outlook, drafting
 
@@ -16,7 +17,7 @@ from schedulers.planners.draft import Draft, Outlook, drafting
 def empty_nodes(outlook: Outlook) -> list[PlannedMove]:
     """Return the moves that empty the least used nodes."""
     capacity = outlook.world.capacity
-    full = np.maximum(1000 * capacity.num_gpus, 1)
+    full = np.maximum(WHOLE_GPU * capacity.num_gpus, 1)
     allocation = 1 - capacity.free_total / full  # (nodes,)
     used = capacity.open & (capacity.num_gpus > 0) & (allocation > 0)
     low = (used & (allocation < outlook.settings.util_threshold)).nonzero()[0]
@@ -25,7 +26,7 @@ def empty_nodes(outlook: Outlook) -> list[PlannedMove]:
         for node in low[allocation[low].argsort(kind="stable")].tolist():
             if emptied == outlook.limit:
                 break
-            worse = (allocation < allocation[node]) | (capacity.free_total == full)
+            worse = (allocation < allocation[node]) | capacity.idle
             worse[node] = True
             emptied += _empty(outlook, draft, node, worse.nonzero()[0].tolist())
         return draft.moves("little used")

@@ -1,6 +1,7 @@
 """A real cluster's snapshot, on which a plan can be made and tried, step by step."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from model.streams import stream
 from model.target import target_workload
 from schedulers.base import Scheduler, World
 from schedulers.decision import PlannedMove
-from schedulers.planners.draft import Outlook, is_exempt
+from schedulers.planners.draft import Outlook
 from schedulers.planners.registry import planner_of
 from schedulers.planners.staging import staged
 from schedulers.registry import scheduler_class
@@ -68,19 +69,17 @@ class Scene:
         outlook = Outlook(
             self._world,
             self._scheduler.place,
-            int(min(self._settings.re_num, 10**6)),
-            self._movable,
-            0.0,
-            self._settings,
-            tuple(self._snapshot.waiting),
-            {},
+            self._settings.re_num,
+            lambda held: not self._settings.exempts(held.job),
+            settings=self._settings,
+            waiting=self._snapshot.waiting,
         )
         plan = planner_of(self._settings.planner)
         moves = plan(outlook)
         limit = min(outlook.limit, len(moves))
         while sum(map(self._gpu_seconds, moves)) > budget:
             limit -= 1
-            moves = plan(outlook._replace(limit=limit, memory={})) if limit else []
+            moves = plan(replace(outlook, limit=limit)) if limit else []
         return moves
 
     def _gpu_seconds(self, move: PlannedMove) -> float:
@@ -88,9 +87,6 @@ class Scene:
 
     def _cost(self, move: PlannedMove) -> float:
         return self._settings.cost_of_move(move.job.num_gpus * move.job.num_workers)
-
-    def _movable(self, held: Held) -> bool:
-        return not is_exempt(held.job, self._settings)
 
     def carry_out(self, moves: Sequence[PlannedMove]) -> list[tuple[object, ...]]:
         """Apply the moves step by step, each checked; return a row for each.
@@ -137,18 +133,16 @@ class Scene:
         """Return what the cluster could do now."""
         capacity = self._capacity
         open_nodes = capacity.open & (capacity.num_gpus > 0)
-        idle = capacity.whole == capacity.num_gpus
-        startable = self._startable()
         return {
-            "free_gpus": capacity.free_open / 1000,
+            "free_gpus": capacity.free_open / WHOLE_GPU,
             "whole_free_gpus": int(capacity.whole[open_nodes].sum()),
-            "idle_nodes": int((idle & open_nodes).sum()),
+            "idle_nodes": int((capacity.idle & open_nodes).sum()),
             "largest_job_gpus": int(capacity.whole[open_nodes].max(initial=0)),
             "fragmented_gpus": round(
-                self._fragmentation.total / self._fragmentation.weight / 1000, 3
+                self._fragmentation.total / self._fragmentation.weight / WHOLE_GPU, 3
             ),
             "waiting_jobs": len(self._snapshot.waiting),
-            "startable_jobs": startable,
+            "startable_jobs": self._startable(),
         }
 
     def _startable(self) -> list[str]:

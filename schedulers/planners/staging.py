@@ -59,7 +59,7 @@ def _fits(capacity: Capacity, shift: Shift, group: Stage) -> bool:
     taken: list[PlannedMove] = []
     for move in group:
         request = (move.form or move.job).request
-        if not all(_has_room(capacity, request, place) for place in move.destination):
+        if not all(capacity.has_room(request, place) for place in move.destination):
             break
         _shift_all(shift, request, move.destination, 1)
         taken.append(move)
@@ -77,20 +77,6 @@ def _shift_all(
 ) -> None:
     for placement in placements:
         shift(request, placement, sign)
-
-
-def _has_room(
-    capacity: Capacity, request: Request, placement: tuple[int, tuple[int, ...]]
-) -> bool:
-    node, gpus = placement
-    row = capacity.rows[node]
-    return (
-        all(row[gpu] >= request.gpu_milli for gpu in gpus)
-        and not (capacity.counts_cpu and capacity.free_cpu[node] < request.cpu_milli)
-        and not (
-            capacity.counts_memory and capacity.free_memory[node] < request.memory_mib
-        )
-    )
 
 
 def _nodes(placements: Placements) -> set[int]:

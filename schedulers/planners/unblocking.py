@@ -43,8 +43,9 @@ def unblock(outlook: Outlook, pending: PendingQueue) -> Unblocking | None:
 def _saved(outlook: Outlook, pending: PendingQueue) -> float:
     """Return the GPU-seconds that lie idle until the head can start by itself."""
     world, head = outlook.world, pending.head
-    easy = outlook.memory.setdefault(Easy, Easy(world.capacity, world.held))
-    waits = min(easy.reserve(head, outlook.now).time - outlook.now, DAY)
+    if Easy not in outlook.memory:
+        outlook.memory[Easy] = Easy(world.capacity, world.held)
+    waits = min(outlook.memory[Easy].reserve(head, outlook.now).time - outlook.now, DAY)
     wanted = pending.milli if outlook.settings.queue == "fifo" else head.total_milli
     usable = min(wanted, world.capacity.free_open) / WHOLE_GPU
     saved: float = waits * usable
