@@ -5,30 +5,22 @@ Our CSV has a line per job: ``job_id, num_gpus, gpu_milli, node, gpus`` and opti
 ``node`` names the node, ``gpus`` its devices as ``0+1``; both are empty for a job that
 waits. A job of several workers has one line for each, with the same job_id.
 
-Kubernetes: the JSON of ``kubectl get nodes,pods -A -o json``. GPUs are nvidia.com/gpu;
-shares are the annotations or limits of HAMi (nvidia.com/gpucores, in %) and KAI
-(gpu-fraction). Where the devices of a pod are not known they are dealt out by node,
-whole GPUs first, then shares by best fit, in the order of the pods' names.
+The JSON of ``kubectl get nodes,pods -A -o json`` is read too (`kubernetes`).
 """
 
-import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
+from clusterdata.kubernetes import read_kubernetes
 from clusterdata.table import Table
 from model.errors import TraceError
-from model.job import WHOLE_GPU, Job, Placement, Placements
+from model.job import WHOLE_GPU, Job, Placement
 from model.node import Node
-from model.snapshot import Snapshot
+from model.snapshot import DAY, Snapshot
 
 REQUIRED = ("job_id", "num_gpus", "gpu_milli", "node", "gpus")
 OPTIONAL = ("cpu_milli", "memory_mib", "gpu_type", "user", "remaining")
-DAY = 86_400.0  # s; what a job is expected to run on if nothing is known
-GPU, CORES, FRACTION = "nvidia.com/gpu", "nvidia.com/gpucores", "gpu-fraction"
-MODEL = "nvidia.com/gpu.product"
 
 
 def read_snapshot(path: Path, nodes: tuple[Node, ...]) -> Snapshot:
@@ -46,7 +38,7 @@ def read_snapshot(path: Path, nodes: tuple[Node, ...]) -> Snapshot:
     if not path.is_file():
         raise TraceError(f"{path}: no such file")
     if path.suffix == ".json":
-        snapshot = _from_kubernetes(path)
+        snapshot = read_kubernetes(path)
     else:
         snapshot = _from_table(Table(path), nodes)
     check(snapshot, path)
@@ -54,7 +46,7 @@ def read_snapshot(path: Path, nodes: tuple[Node, ...]) -> Snapshot:
 
 
 def check(snapshot: Snapshot, path: Path) -> None:
-    """Raise TraceError if a device or a node holds more than it has."""
+    """Raise TraceError if a device holds more than it has."""
     held: dict[tuple[int, int], int] = defaultdict(int)
     for job, placements in snapshot.running:
         for node, gpus in placements:
@@ -105,7 +97,7 @@ def _from_table(table: Table, nodes: tuple[Node, ...]) -> Snapshot:
             )
         except ValueError as error:
             raise table.error(first, "gpu_milli", str(error)) from None
-        if not texts["node"][first]:
+        if not any(texts["node"][row] for row in mine):
             waiting.append(job)
             continue
         places = tuple(_place(table, row, texts, index, job) for row in mine)
@@ -125,119 +117,3 @@ def _place(
     if len(set(devices)) != job.num_gpus:
         raise table.error(row, "gpus", f"{job.num_gpus} different devices")
     return Placement(index[name], devices)
-
-
-def _from_kubernetes(path: Path) -> Snapshot:
-    try:
-        items = json.loads(path.read_text())["items"]
-        found = [item for item in items if item["kind"] == "Node"]
-        pods = [item for item in items if item["kind"] == "Pod"]
-        nodes = tuple(_node(item) for item in found)
-        closed = tuple(
-            place
-            for place, item in enumerate(found)
-            if item.get("spec", {}).get("unschedulable")
-        )
-        jobs = [(_pod(item), item) for item in pods if _is_live(item)]
-    except (ValueError, KeyError, TypeError) as error:
-        raise TraceError(
-            f"{path}: is not the JSON of kubectl get nodes,pods -A -o json ({error})"
-        ) from None
-    index = {node.name: place for place, node in enumerate(nodes)}
-    by_node: dict[int, list[Job]] = defaultdict(list)
-    waiting = []
-    for job, item in sorted(jobs, key=lambda pair: pair[0].job_id):
-        name = item["spec"].get("nodeName", "")
-        if name and name not in index:
-            raise TraceError(f"{path}: pod {job.job_id} is on unknown node {name}")
-        if name:
-            by_node[index[name]].append(job)
-        elif job.num_gpus:
-            waiting.append(job)
-    running = [
-        placed
-        for node, mine in sorted(by_node.items())
-        for placed in _deal_devices(path, nodes, node, mine)
-    ]
-    return Snapshot(nodes, running, waiting, closed)
-
-
-def _deal_devices(
-    path: Path, nodes: tuple[Node, ...], node: int, jobs: Iterable[Job]
-) -> list[tuple[Job, Placements]]:
-    """Give each pod of a node devices: whole ones first, shares by best fit."""
-    free = [WHOLE_GPU] * nodes[node].num_gpus
-    dealt: list[tuple[Job, Placements]] = []
-    for job in sorted(jobs, key=lambda job: (-job.total_milli, job.job_id)):
-        able = [gpu for gpu, milli in enumerate(free) if milli >= job.gpu_milli]
-        able.sort(key=lambda gpu: (free[gpu], gpu))
-        gpus = tuple(sorted(able[: job.num_gpus]))
-        if len(gpus) < job.num_gpus:
-            raise TraceError(
-                f"{path}: the pods of node {nodes[node].name} ask for more GPUs than "
-                f"it has ({job.job_id} finds no room)"
-            )
-        for gpu in gpus:
-            free[gpu] -= job.gpu_milli
-        dealt.append((job, (Placement(node, gpus),)))
-    return dealt
-
-
-def _is_live(item: dict[str, Any]) -> bool:
-    return item.get("status", {}).get("phase") in ("Running", "Pending")
-
-
-def _node(item: dict[str, Any]) -> Node:
-    have = item["status"]["allocatable"]
-    labels = item["metadata"].get("labels", {})
-    return Node(
-        item["metadata"]["name"],
-        int(have.get(GPU, 0)),
-        _cpu(have.get("cpu", "0")),
-        _memory(have.get("memory", "0")),
-        labels.get(MODEL, ""),
-    )
-
-
-def _pod(item: dict[str, Any]) -> Job:
-    about, notes = item["metadata"], item["metadata"].get("annotations", {})
-    cpu = memory = gpus = cores = 0
-    for container in item["spec"]["containers"]:
-        resources = container.get("resources", {})
-        asks = {**resources.get("limits", {}), **resources.get("requests", {})}
-        cpu += _cpu(asks.get("cpu", "0"))
-        memory += _memory(asks.get("memory", "0"))
-        gpus += int(asks.get(GPU, 0))
-        cores = max(cores, int(asks.get(CORES, 0)))
-    milli = WHOLE_GPU if gpus else 0
-    if FRACTION in notes:
-        gpus, milli = 1, round(float(notes[FRACTION]) * WHOLE_GPU)
-    elif gpus == 1 and 0 < cores < 100:
-        milli = cores * WHOLE_GPU // 100
-    selector = item["spec"].get("nodeSelector", {})
-    return Job(
-        f"{about['namespace']}/{about['name']}",
-        0.0,
-        DAY,
-        gpus,
-        milli,
-        cpu,
-        memory,
-        selector.get(MODEL, ""),
-        user=about["namespace"],
-    )
-
-
-def _cpu(text: str) -> int:
-    """Return milli-cores: ``2``, ``500m``."""
-    return int(text[:-1]) if text.endswith("m") else round(float(text) * 1000)
-
-
-def _memory(text: str) -> int:
-    """Return MiB: ``1Gi``, ``512Mi``, ``1048576Ki``, bytes."""
-    units = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "K": 10**3}
-    units |= {"k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "": 1}
-    match = re.fullmatch(r"([0-9.]+)([A-Za-z]*)", text)
-    if match is None or match[2] not in units:
-        raise ValueError(f"memory {text!r}")
-    return int(float(match[1]) * units[match[2]]) // 2**20

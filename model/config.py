@@ -26,7 +26,6 @@ WIDE = 8  # GPUs beyond which a migration costs more
 RECOMMENDED = {
     "use_rescheduling": True,
     "reschedule_trigger": "blocked",
-    "min_benefit": 32.0,
 }
 # PAI's GPU types and how many of its jobs ask for each
 GPU_TYPES = {"MISC": 0.57, "T4": 0.36, "P100": 0.05, "V100": 0.02}

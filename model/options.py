@@ -144,7 +144,7 @@ class ReschedulingOptions:
     re_num: Annotated[int, "nodes emptied in one round, at most", (0, MANY)] = 5
     rescheduler: Annotated[
         str,
-        "recommended = on, when the head is blocked, for 32 GPU-seconds saved per lost",
+        "recommended = on, and only when the queue's head is blocked",
         ("custom", "recommended"),
     ] = "custom"
     planner: Annotated[
@@ -161,7 +161,7 @@ class ReschedulingOptions:
     ] = 8
     min_benefit: Annotated[
         float, "GPU-seconds saved for each lost, to unblock the queue", (0, 1e9)
-    ] = 2.0
+    ] = 32.0
     max_moves_per_job: Annotated[int, "moves of one job, at most", (0, MANY)] = 3
     min_remaining: Annotated[
         float, "a job with less left than this many migration costs stays", (0, 1e6)

@@ -5,6 +5,8 @@ from typing import NamedTuple
 from model.job import Job, Placements
 from model.node import Node
 
+DAY = 86_400.0  # s; what a job is expected to run on if nothing is known
+
 
 class Snapshot(NamedTuple):
     """A cluster at one moment.

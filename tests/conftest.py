@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+import run as program
 from model.config import Settings
 from model.node import Node
 from processes.invariants import check_moment
@@ -53,3 +54,15 @@ def run(simulation):
         return {record.job.job_id: record for record in result.records}
 
     return run_it
+
+
+@pytest.fixture
+def cli(tmp_path, capsys):
+    """Run a command line in this process; return exit code, stdout and stderr."""
+
+    def call(*words):
+        code = program.main([*words, "--out", str(tmp_path / "runs")])
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return call

@@ -130,5 +130,5 @@ def test_values_with_commas_and_the_recommended_setting():
     )
 
     assert [v.migration_cost for v in variants.values()] == ["40,60", "40,60"]
-    assert [v.min_benefit for v in variants.values()] == [2.0, 3.0]
+    assert [v.min_benefit for v in variants.values()] == [32.0, 3.0]
     assert [v.use_rescheduling for v in variants.values()] == [False, True]

@@ -1,17 +1,12 @@
 """FGD's descheduling policies on worked examples."""
 
-import numpy as np
 import pytest
+import worlds
+from worlds import moved
 
-from model.capacity import Capacity
-from model.fragmentation import Fragmentation
-from model.held import Held, HeldJobs
-from model.job import Job, Placement, Request
+from model.job import Request
 from model.node import Node
 from model.target import Target
-from schedulers.base import World
-from schedulers.first_fit import FirstFit
-from schedulers.planners.draft import Outlook
 from schedulers.planners.fgd_deschedule import cos_sim, frag_multi_pod, frag_one_pod
 
 FOUR_CORES = Request(1, 1000, 4_000)
@@ -20,20 +15,11 @@ ONE_KIND = Target((FOUR_CORES,), (1,), 1)
 
 
 def outlook(nodes, running, target=ONE_KIND, limit=9, **rules):
-    """Running jobs are (id, node, gpus, what the job asks)."""
-    capacity = Capacity(nodes, ("gpu", "cpu"))
-    held = HeldJobs()
-    for job_id, node, gpus, asks in running:
-        job, placement = Job(job_id, 0, 100, **asks), Placement(node, gpus)
-        capacity.shift(job.request, placement, 1)
-        held.add(Held(job, (placement,), 100.0))
-    rng = np.random.default_rng(0)
-    world = World(capacity, Fragmentation(capacity, target), held, rng)
-    return Outlook(world, FirstFit(world).place, limit, **rules)
+    return worlds.outlook(nodes, running, target, limit, ("gpu", "cpu"), **rules)
 
 
-def moved(moves):
-    return [(move.job.job_id, move.destination[0].node) for move in moves]
+def in_order(moves):
+    return list(moved(moves).items())
 
 
 CPU_ONLY = {"num_gpus": 0, "gpu_milli": 0}
@@ -49,7 +35,7 @@ def test_cos_sim_moves_the_job_least_like_the_rest():
     ]
     nodes = [Node("b", 1, 10_000), Node("a", 2, 10_000)]
 
-    assert moved(cos_sim(outlook(nodes, running))) == [("share", 0)]
+    assert in_order(cos_sim(outlook(nodes, running))) == [("share", 0)]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +58,7 @@ def test_frag_one_pod_frees_cpu_for_the_target_workload():
     ]
     nodes = [Node("b", 0, 10_000), Node("a", 2, 8_000)]
 
-    assert moved(frag_one_pod(outlook(nodes, running))) == [("cpu", 0)]
+    assert in_order(frag_one_pod(outlook(nodes, running))) == [("cpu", 0)]
 
 
 def test_a_job_whose_leaving_only_adds_idle_gpu_stays():
@@ -94,9 +80,9 @@ def test_frag_multi_pod_counts_what_the_first_victim_gave_back():
     nodes = [Node("b", 0, 10_000), Node("a", 1, 8_000)]
 
     both = frag_multi_pod(outlook(nodes, running, target))
-    assert moved(both) == [("a", 0), ("b", 0)]
-    assert moved(frag_one_pod(outlook(nodes, running, target))) == [("a", 0)]
-    assert moved(frag_multi_pod(outlook(nodes, running, target, 1))) == [("a", 0)]
+    assert in_order(both) == [("a", 0), ("b", 0)]
+    assert in_order(frag_one_pod(outlook(nodes, running, target))) == [("a", 0)]
+    assert in_order(frag_multi_pod(outlook(nodes, running, target, 1))) == [("a", 0)]
 
 
 def test_a_victim_without_a_place_stays_and_others_still_move():
@@ -108,7 +94,7 @@ def test_a_victim_without_a_place_stays_and_others_still_move():
     scene = outlook([Node("b", 0, 3_000), Node("a", 1, 8_000)], running, target)
     before = scene.world.capacity.free_cpu.tolist()
 
-    assert moved(frag_multi_pod(scene)) == [("a", 0)]
+    assert in_order(frag_multi_pod(scene)) == [("a", 0)]
     assert scene.world.capacity.free_cpu.tolist() == before
 
 

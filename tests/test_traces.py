@@ -3,11 +3,9 @@
 import pytest
 
 from clusterdata.canonical import write_canonical
-from clusterdata.openb import read_openb_nodes
 from clusterdata.table import Table
-from clusterdata.workload import load_workload, offered_load, read_trace, with_estimates
-from model.config import Settings
-from model.errors import TraceError, UserError
+from clusterdata.workload import read_trace
+from model.errors import TraceError
 from model.job import Job
 
 HEADER = "job_id,submit_time,duration,num_gpus,gpu_milli"
@@ -148,15 +146,6 @@ def test_the_number_of_workers_has_a_limit(trace):
         trace("a,0,5,0,0,70000", header=f"{HEADER},num_workers")
 
 
-def test_the_checksum_is_that_of_the_file(tmp_path):
-    import hashlib
-
-    settings = settings_for(tmp_path, "a,5,1,1,1000")
-    expected = hashlib.sha256((tmp_path / "t.csv").read_bytes()).hexdigest()
-
-    assert load_workload(settings).checksum == expected
-
-
 def test_a_canonical_trace_survives_a_round_trip(tmp_path):
     jobs = [
         Job("a", 0.1, 1 / 3, 2, 1000, 500, 7, "T4", 3, "u", 5.5, "bert", 2.5),
@@ -165,122 +154,3 @@ def test_a_canonical_trace_survives_a_round_trip(tmp_path):
     write_canonical(jobs, tmp_path / "t.csv")
 
     assert read_trace(tmp_path / "t.csv") == jobs
-
-
-def settings_for(tmp_path, *lines, **asked):
-    path = tmp_path / "t.csv"
-    path.write_text("\n".join([HEADER, *lines]) + "\n")
-    return Settings(trace=str(path), num_node=1, **asked)
-
-
-def test_jobs_out_of_order_are_sorted_and_that_is_said_once(tmp_path):
-    workload = load_workload(
-        settings_for(tmp_path, "a,5,1,1,1000", "b,3,1,1,1000", "c,1,1,1,1000")
-    )
-
-    assert [job.job_id for job in workload.jobs] == ["c", "b", "a"]
-    assert len(workload.notes) == 1
-    assert "out of order" in workload.notes[0]
-
-
-def test_arrivals_are_the_traces_own_unless_a_mean_is_given(tmp_path):
-    rows = [f"{i},{100 * i},1,1,1000" for i in range(2000)]
-    own = load_workload(settings_for(tmp_path, *rows)).jobs
-    drawn = load_workload(settings_for(tmp_path, *rows, interarrival_time=8.0)).jobs
-
-    assert own[-1].submit_time == 199_900
-    assert drawn[-1].submit_time / 1999 == pytest.approx(8, rel=0.1)
-    assert [job.job_id for job in drawn] == [job.job_id for job in own]
-
-
-def test_more_jobs_than_there_are_is_an_error(tmp_path):
-    with pytest.raises(UserError, match="--num-jobs 9: .*has 1 jobs"):
-        load_workload(settings_for(tmp_path, "a,0,1,1,1000", num_jobs=9))
-
-
-def test_an_unknown_trace_name_gets_a_suggestion():
-    with pytest.raises(UserError, match='no such file or mix .did you mean "native"'):
-        load_workload(Settings(trace="nativ"))
-
-
-def test_offered_load_by_hand():
-    """4 jobs of 10 s on 2 GPUs of 4, every 5 s: 4 GPUs busy of 4 all the time."""
-    jobs = [Job(str(i), 5 * i, 10, 2) for i in range(4)]
-
-    assert offered_load(jobs, 4) == 1.0
-
-
-def test_estimates_err_by_a_lognormal_factor_of_median_1():
-    import numpy as np
-
-    jobs = [Job(str(i), i, 100) for i in range(4000)]
-    errors = np.log([job.estimate / 100 for job in with_estimates(jobs, 0.5, seed=1)])
-
-    assert abs(np.median(errors)) < 0.03
-    assert errors.std() == pytest.approx(0.5, rel=0.05)
-
-
-def test_openb_is_read_whole_with_its_quirks(openb):
-    jobs = read_trace(openb / "openb_pod_list_default.csv")
-
-    assert len(jobs) == 8152
-    assert jobs[0].submit_time == 0
-    assert sum(job.num_gpus == 0 for job in jobs) == 1088
-    assert sum(0 < job.gpu_milli < 1000 for job in jobs) == 3078
-    assert sum(job.total_milli for job in jobs) == 6_086_800
-    assert sum(job.duration == 0 for job in jobs) == 1
-
-
-def test_openb_durations_count_from_scheduling_or_else_from_creation(tmp_path):
-    path = tmp_path / "pods.csv"
-    path.write_text(
-        "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,"
-        "creation_time,deletion_time,scheduled_time\n"
-        "ran,1000,10,1,460,,LS,Running,100,190,130\n"
-        "pending,1000,10,1,1000,T4|P100,LS,Pending,150,170,\n"
-    )
-    ran, pending = read_trace(path)
-
-    assert (ran.submit_time, ran.duration, ran.gpu_milli) == (0, 60, 460)
-    assert (pending.submit_time, pending.duration) == (50, 20)
-    assert pending.gpu_type == "T4|P100"
-
-
-def test_every_openb_file_with_times_is_read(openb):
-    for path in sorted(openb.glob("openb_pod_list_*.csv")):
-        if "multigpu" in path.name:
-            with pytest.raises(TraceError, match="without times .* cannot be replayed"):
-                read_trace(path)
-        else:
-            assert len(read_trace(path)) > 7000
-
-
-def test_openb_nodes(openb):
-    nodes = read_openb_nodes(Table(openb / "openb_node_list_gpu_node.csv"))
-
-    assert len(nodes) == 1213
-    assert sum(node.num_gpus for node in nodes) == 6212
-    assert sum(node.cpu_milli for node in nodes) == 107_018_000
-    assert nodes[0].gpu_type == "P100"
-
-
-def test_a_node_list_without_gpus_is_refused(tmp_path):
-    path = tmp_path / "nodes.csv"
-    path.write_text("sn,cpu_milli,memory_mib,gpu,model\nn,1000,10,0,\n")
-    with pytest.raises(TraceError, match="no node has a GPU"):
-        read_openb_nodes(Table(path))
-
-
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ("5,nowhere,drain", "column 'node': 'nowhere' is not a node of this cluster"),
-        ("5,node-0000,explode", "'explode' is not one of join, drain, leave, return"),
-        ("-5,node-0000,drain", "column 'time': '-5'"),
-    ],
-)
-def test_wrong_node_events_are_named(tmp_path, row, message):
-    path = tmp_path / "events.csv"
-    path.write_text(f"time,node,event\n{row}\n")
-    with pytest.raises(TraceError, match=message):
-        load_workload(Settings(num_jobs=5, node_events=str(path)))

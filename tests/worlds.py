@@ -1,9 +1,16 @@
-"""Random small worlds for property tests."""
+"""Small worlds for tests: random ones, and clusters on which moves are planned."""
 
+import numpy as np
 from hypothesis import strategies as st
 
-from model.job import Job
+from model.capacity import Capacity
+from model.fragmentation import Fragmentation
+from model.held import Held, HeldJobs
+from model.job import Job, Placement
 from model.node import Node
+from schedulers.base import World
+from schedulers.first_fit import FirstFit
+from schedulers.planners.draft import Outlook
 
 RESOURCES = "gpu,cpu,memory"
 
@@ -51,3 +58,24 @@ node_lists = st.lists(
     min_size=1,
     max_size=3,
 )
+
+
+def outlook(nodes, running, target, limit, resources=("gpu",), **rules):
+    """Return a cluster on which first fit decides where moved jobs would go.
+
+    Running jobs are (id, node, gpus, what the job asks), and run for 100 s more.
+    """
+    capacity = Capacity(nodes, resources)
+    held = HeldJobs()
+    for job_id, node, gpus, asks in running:
+        job, placement = Job(job_id, 0, 100, **asks), Placement(node, gpus)
+        capacity.shift(job.request, placement, 1)
+        held.add(Held(job, (placement,), 100.0))
+    rng = np.random.default_rng(0)
+    world = World(capacity, Fragmentation(capacity, target), held, rng)
+    return Outlook(world, FirstFit(world).place, limit, **rules)
+
+
+def moved(moves):
+    """Return where each moved job goes: {id: node}."""
+    return {move.job.job_id: move.destination[0].node for move in moves}
