@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.stats import t as student
 
 from analysis.bounds import gap_closed
-from analysis.tables import REFERENCE, number
+from analysis.tables import REFERENCE, counted, number
 
 CELL = ["trace", "nodes", "interarrival_time"]
 CONFIDENCE = 0.95
@@ -199,4 +199,4 @@ def _latex_row(cells: list[str]) -> str:
 def title(trace: object, nodes: object, gap: object, seeds: int) -> str:
     """Return the title of one cell."""
     between = f", {gap:g} s between arrivals" if isinstance(gap, float) and gap else ""
-    return f"{trace}, {nodes} nodes{between}, {seeds} seeds"
+    return f"{trace}, {nodes} nodes{between}, {counted(seeds, 'seed')}"

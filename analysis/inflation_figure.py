@@ -10,6 +10,7 @@ from matplotlib.lines import Line2D
 
 from analysis.figures import BOUND, COLOURS, STYLE
 from analysis.inflation import MOST, POLICIES, published_means
+from analysis.tables import counted
 
 LABELS = {
     "alloc_pct": "allocated (% of all GPUs)",
@@ -39,8 +40,8 @@ def draw_inflation(series: pd.DataFrame, trace: str) -> Figure:
     dots: Any = {"color": BOUND, "marker": "o", "linestyle": "", "markersize": 3}
     handles.append(Line2D([], [], label="published mean", **dots))
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
-    seeds = mine["seed"].nunique()
-    figure.suptitle(f"Filling the openb cluster, trace {trace}, {seeds} seeds")
+    seeds = counted(mine["seed"].nunique(), "seed")
+    figure.suptitle(f"Filling the openb cluster, trace {trace}, {seeds}")
     return figure
 
 

@@ -82,6 +82,11 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
+def counted(number: int, noun: str) -> str:
+    """Return ``1 seed``, ``2 seeds``."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
 def _percent(value: float | None) -> str:
     return f"{100 * value:.1f} %" if _known(value) else "-"
 
