@@ -60,6 +60,10 @@ def write_run(
             ("timing", timing),
         ):
             (partial / f"{name}.json").write_text(to_json(values))
+        if result.learned is not None:
+            batches, checkpoint = result.learned
+            batches.to_csv(partial / "learning.csv", index=False, lineterminator="\n")
+            (partial / "agent.safetensors").write_bytes(checkpoint)
         shutil.rmtree(path, ignore_errors=True)
         partial.rename(path)
     except OSError as error:
@@ -136,7 +140,12 @@ def write_csv(frame: pd.DataFrame, path: Path) -> None:
 
 
 def write_text(text: str, path: Path) -> None:
-    """Write a text whole or not at all; the folder is made.
+    """Write a text as `write_bytes` does."""
+    write_bytes(text.encode(), path)
+
+
+def write_bytes(content: bytes, path: Path) -> None:
+    """Write a file whole or not at all; the folder is made.
 
     Raises
     ------
@@ -146,7 +155,7 @@ def write_text(text: str, path: Path) -> None:
     partial = path.with_name(path.name + ".partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(text)
+        partial.write_bytes(content)
         partial.replace(path)
     except OSError as error:
         raise UserError(f"cannot write {path}: {error.strerror}") from error

@@ -195,3 +195,17 @@ class DRROptions:
     use_advantage_adjustment: Annotated[
         float, "weight of DRR's input-dependent baseline", (0, 1e9)
     ] = 0.6
+    init_from: Annotated[
+        str, "DRR's parameters: pretrained, scratch, or a safetensors file"
+    ] = "pretrained"
+    learn: Annotated[bool, "DRR goes on learning while it decides"] = True
+    teacher: Annotated[
+        str,
+        "scorer that DRR starts from: TunedLinear, LifetimeAligned, FGD or BestFit",
+    ] = "TunedLinear"
+    look_ahead: Annotated[
+        int, "nodes from which DRR looks ahead over the queue; 0 = none", (0, 64)
+    ] = 6
+    look_ahead_jobs: Annotated[
+        int, "waiting jobs that DRR looks ahead over, at most", (1, 100_000)
+    ] = 400

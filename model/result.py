@@ -20,6 +20,13 @@ class Move(NamedTuple):
     cost: float  # s without progress
 
 
+class Learned(NamedTuple):
+    """What a learning scheduler leaves: a row for each batch, and its parameters."""
+
+    batches: pd.DataFrame
+    checkpoint: bytes  # a safetensors file
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """Everything that happened in one run.
@@ -33,6 +40,7 @@ class Result:
     wall_seconds : wall-clock seconds of the whole run.
     interrupted : whether Ctrl-C ended it early.
     measures : what the scheduler alone can tell, by name.
+    learned : what it has learned, if it learns.
     """
 
     records: list[JobRecord]
@@ -42,6 +50,7 @@ class Result:
     wall_seconds: float
     interrupted: bool = False
     measures: dict[str, float] = field(default_factory=dict)
+    learned: Learned | None = None
 
     def jobs_frame(self) -> pd.DataFrame:
         """Return one row per job: the trace's columns, then what became of it.

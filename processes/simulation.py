@@ -24,12 +24,14 @@ from processes.instant import Timeline
 from processes.interference import Interference
 from processes.invariants import check_end
 from processes.job import run_job
+from processes.learner import Learner
 from processes.migration import Mover
 from processes.monitor import Monitor
 from processes.node import joins_later, operate, run_node
 from processes.rescheduler import Rescheduler
 from schedulers.base import World
 from schedulers.disciplines import DISCIPLINES
+from schedulers.drr.scheduler import DRR
 from schedulers.queue import PendingQueue
 from schedulers.registry import scheduler_class
 
@@ -143,6 +145,10 @@ class Simulation:
                 )
             )
         env.process(self.dispatcher.dispatch())
+        self.learner = None
+        if isinstance(self.scheduler, DRR) and self.settings.learn:
+            self.learner = Learner(env, self.scheduler, self.settings)
+            env.process(self.learner.learn())
         if self.settings.use_rescheduling and (
             self.settings.reschedule_trigger != "blocked"
         ):
@@ -192,6 +198,7 @@ class Simulation:
             perf_counter() - self.began,
             interrupted,
             self.scheduler.measures() | self.rescheduler.measures(),
+            self.learner.learned() if self.learner else None,
         )
 
     def _all_records(self) -> list[JobRecord]:

@@ -4,6 +4,8 @@ from model.config import Settings
 from model.errors import UserError, suggestion
 from schedulers.base import DEFAULTS, Scheduler
 from schedulers.best_fit import BestFit
+from schedulers.drr.scheduler import DRR
+from schedulers.drr.tuned import TunedLinear
 from schedulers.elasticflow import ElasticFlow
 from schedulers.elasticflow_elastic import ElasticFlowElastic
 from schedulers.fgd import FGD
@@ -27,6 +29,8 @@ SCHEDULERS: tuple[type[Scheduler], ...] = (
     ElasticFlow,
     Hops,
     LifetimeAligned,
+    TunedLinear,
+    DRR,
     BestFitExact,
     DotProd,
     GpuClustering,

@@ -13,11 +13,9 @@ from numpy.typing import NDArray
 
 from model.capacity import Ints
 from model.config import Settings
-from model.job import WHOLE_GPU, Job, Placement, Placements, Request
-from schedulers.base import DEFAULTS, Scheduler, World
-from schedulers.decision import Decision, Reshuffle
-from schedulers.disciplines import DISCIPLINES
-from schedulers.queue import PendingQueue
+from model.job import Job, Request
+from schedulers.base import DEFAULTS, World
+from schedulers.placing import PlacingScheduler
 
 NEVER = 2**62  # the score of a node that does not fit
 MAX_TABLES = 4096  # kinds of request remembered; more than a trace usually has
@@ -34,7 +32,7 @@ class _Scores:
         self.full = -1  # clock when last no node had room
 
 
-class ScoringScheduler(Scheduler):
+class ScoringScheduler(PlacingScheduler):
     """Places each worker on the node with the lowest score; ties to the lowest node.
 
     A subclass says how good nodes are (`score`) and, if it cares, which devices of the
@@ -43,7 +41,6 @@ class ScoringScheduler(Scheduler):
 
     def __init__(self, world: World, settings: Settings = DEFAULTS) -> None:
         super().__init__(world, settings)
-        self._choose = DISCIPLINES[settings.queue].chooser(world.capacity, world.held)
         self._tables: dict[Request, _Scores] = {}
         self._never: Ints = np.full(len(world.capacity.nodes), NEVER)
 
@@ -61,15 +58,6 @@ class ScoringScheduler(Scheduler):
         (changed,) int64
             Lower is better.
         """
-
-    def choose_gpus(self, request: Request, node: int) -> tuple[int, ...]:
-        """Return the devices to use: the tightest that fit, lowest index first."""
-        row = self.capacity.rows[node]
-        if request.num_gpus == 1:
-            milli = request.gpu_milli
-            return (row.index(min([free for free in row if free >= milli])),)
-        whole = [gpu for gpu, free in enumerate(row) if free == WHOLE_GPU]
-        return tuple(whole[: request.num_gpus])
 
     def choose_node(self, job: Job, now: float) -> int | None:
         """Return the node with the lowest score, or None if no node fits."""
@@ -103,37 +91,6 @@ class ScoringScheduler(Scheduler):
     def pick(self, scores: NDArray[Any]) -> int:
         """Return the node to use; those that do not fit, or all, have `NEVER`."""
         return int(scores.argmin())
-
-    def decide(self, pending: PendingQueue, now: float) -> Decision | Reshuffle | None:
-        """See `Scheduler.decide`."""
-        if not pending.entries:
-            return None
-        return self._choose(pending, self.place, now)
-
-    def place(self, job: Job, now: float) -> Placements | None:
-        """See `Scheduler.place`."""
-        request = job.request
-        if job.num_workers == 1:
-            node = self.choose_node(job, now)
-            if node is None:
-                return None
-            return (Placement(node, self.choose_gpus(request, node)),)
-        return self._place_gang(job, now)
-
-    def _place_gang(self, job: Job, now: float) -> Placements | None:
-        """Place worker after worker, each seeing the ones before it."""
-        if self.capacity.workers(job.request).sum() < job.num_workers:
-            return None
-        placements: list[Placement] = []
-        with self.capacity.trial() as shift:
-            for _ in range(job.num_workers):
-                node = self.choose_node(job, now)
-                if node is None:
-                    return None
-                gpus = self.choose_gpus(job.request, node)
-                placements.append(Placement(node, gpus))
-                shift(job.request, placements[-1], 1)
-        return tuple(placements)
 
     def _new_table(self, request: Request) -> _Scores:
         if len(self._tables) >= MAX_TABLES:

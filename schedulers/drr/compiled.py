@@ -1,0 +1,53 @@
+"""Compiles functions by Numba, and keeps them for later runs.
+
+Numba renews what it has kept when the file of a function changes, but not when that of
+a function it calls does. So they are kept by the content of all files here: in the
+user's cache, or in a temporary folder where that cannot be written.
+"""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def compiled(function: Function) -> Function:
+    """Return the function compiled; its first call in a new version takes seconds."""
+    return _kept(function, inline="never")
+
+
+def inlined(function: Function) -> Function:
+    """Return the function compiled into each that calls it."""
+    return _kept(function, inline="always")
+
+
+def _kept(function: Function, inline: Any) -> Function:
+    config: Any = numba.config
+    before, config.CACHE_DIR = config.CACHE_DIR, FOLDER  # looked at while decorating
+    try:
+        return cast(Function, numba.njit(cache=True, inline=inline)(function))
+    finally:
+        config.CACHE_DIR = before
+
+
+def _folder() -> str:
+    here = Path(__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(here.glob("*.py")):
+        digest.update(path.read_bytes())
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    folder = Path(home) / "defrag" / digest.hexdigest()[:16]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return str(Path(tempfile.gettempdir()) / f"defrag-{digest.hexdigest()[:16]}")
+    return str(folder)
+
+
+FOLDER = _folder()

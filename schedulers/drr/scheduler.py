@@ -1,0 +1,170 @@
+"""DRR: a learned policy proposes nodes, and a look ahead over the queue chooses.
+
+A network (`policy.py`) gives every node that has room a logit: what a tuned linear
+scorer thinks of it, corrected by what was learned. From each of the best few
+(`--look-ahead`) the queue is run forward as it stands, with the tuned scorer placing
+the jobs that wait (`forward.py`); the node after which they wait least is taken, if
+that is better by more than what the policy holds against it. What the look ahead finds
+is in turn what the network learns from (`update.py`).
+
+Needs duration estimates, the queue, and the mix of jobs. The look ahead follows strict
+fifo, and knows GPUs of one type; where that is not the world, or a gang is to be
+placed, the policy alone decides. A decision costs one pass of the network over the
+nodes, and up to K replays of the next jobs in line. Design ours, after the public
+record of SoCC 2025 (doi 10.1145/3772052.3772242); a policy that proposes and a search
+that verifies, as in expert iteration (Anthony et al., NeurIPS 2017).
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from model.capacity import Ints
+from model.config import Settings
+from model.job import WHOLE_GPU, Job
+from schedulers.base import DEFAULTS, World
+from schedulers.decision import Decision, Reshuffle
+from schedulers.drr.checkpoint import initial
+from schedulers.drr.experience import DRAWN, OWN, TAUGHT, Account, Transition
+from schedulers.drr.forward import look_ahead
+from schedulers.drr.kernel import BIG, Choice
+from schedulers.drr.observation import Observation, observe
+from schedulers.drr.policy import KAPPA, logits
+from schedulers.drr.state import Floats
+from schedulers.drr.teachers import teacher_weights
+from schedulers.drr.tuned import TunedLinear
+from schedulers.queue import PendingQueue
+
+PATIENCE = 60.0  # s that each waiting job may wait for one unit of the scorer's liking
+MARGIN = (
+    1.05  # by how much a wait must be better than that of the policy's first choice
+)
+EXACT = 4
+COLD = 1000  # decisions of the teacher that come first when starting from scratch
+
+
+class DRR(TunedLinear):
+    """Start the job where the queue behind it waits least, as far as can be seen.
+
+    Attributes
+    ----------
+    parameters : of the network; a learner may change them at any time.
+    tell : takes the transitions, if anyone learns.
+    exact_every : while someone learns, every so many looks ahead all branches are run
+        to the end, so that their waits can be learned from.
+    """
+
+    name = "DRR"
+
+    def __init__(self, world: World, settings: Settings = DEFAULTS) -> None:
+        super().__init__(world, settings)
+        self.weights = teacher_weights(settings.teacher)
+        self.parameters = initial(settings.init_from, world.rng)
+        self.tell: Callable[[Transition], object] | None = None
+        self.exact_every = EXACT
+        self._settings = settings
+        self._pending = PendingQueue()
+        self._account = Account(WHOLE_GPU * int(world.capacity.num_gpus.sum()))
+        self._last: Transition | None = None
+        self._looks = self.view.covers and settings.queue == "fifo"
+        self._cold = COLD * (settings.use_imitation and settings.init_from == "scratch")
+        self._counts = {"decisions": 0, "looks": 0, "corrected": 0}
+
+    def measures(self) -> dict[str, float]:
+        """Return what DRR alone can tell, for summary.json.
+
+        drr_decisions : nodes chosen among two or more.
+        drr_looks : how many of these were looked ahead from.
+        drr_corrected : how many times that changed the policy's first choice.
+        """
+        return {f"drr_{name}": number for name, number in self._counts.items()}
+
+    def arrived(self, job: Job, now: float) -> None:
+        """See `Scheduler.arrived`."""
+        self.view.joined(job)
+
+    def departed(self, job: Job) -> None:
+        """See `Scheduler.departed`."""
+        self.view.left(job)
+
+    def decide(self, pending: PendingQueue, now: float) -> Decision | Reshuffle | None:
+        """See `Scheduler.decide`."""
+        self._pending = pending
+        self._account.note(pending.milli, now)
+        return super().decide(pending, now)
+
+    def choose_node(self, job: Job, now: float) -> int | None:
+        """See `PlacingScheduler.choose_node`."""
+        rooms = int(self.capacity.fits(job.request).sum())
+        if rooms == 0:
+            return None
+        if rooms == 1:
+            return super().choose_node(job, now)
+        seen = observe(self.weights, self.view, self.capacity, self._pending, job, now)
+        node = self._decide_node(job, seen, rooms, now)
+        self._gpu = int(seen.gpus[node])
+        return node
+
+    def _decide_node(self, job: Job, seen: Observation, rooms: int, now: float) -> int:
+        """Return the node, by teacher, draw, look ahead or policy; tell the learner."""
+        self._counts["decisions"] += 1
+        settings, how = self._settings, OWN
+        believed = logits(self.parameters, seen, settings.use_attn).astype(float)
+        if self._cold > 0:
+            self._cold, how = self._cold - 1, TAUGHT
+            believed = np.where(seen.scores < BIG, -KAPPA * seen.scores, -np.inf)
+        elif self.tell and settings.look_ahead == 0:
+            how = DRAWN
+            believed = believed + self.world.rng.gumbel(size=len(believed))
+        ways = (-believed).argsort(kind="stable")[: min(settings.look_ahead, rooms)]
+        node, waits = int(believed.argmax()), np.full(len(ways), np.inf)
+        if self._looks and len(ways) > 1 and job.num_workers == 1:
+            node = self._look(job, seen, believed, ways, waits, now)
+        if self.tell:
+            if not np.isfinite(waits).all():
+                ways, waits = ways[:0], waits[:0]
+            self._pass_on(Transition(seen, node, how, ways, waits), now)
+        return node
+
+    def _look(
+        self,
+        job: Job,
+        seen: Observation,
+        believed: Floats,
+        ways: Ints,
+        waits: Floats,
+        now: float,
+    ) -> int:
+        """Return the node after which the queue waits least; *waits* gets the waits."""
+        most, pending = self._settings.look_ahead_jobs, self._pending
+        line = self.view.line(job, pending, most)
+        waiting = len(pending)
+        if len(line.submit) < 2:
+            return int(ways[0])
+        self._counts["looks"] += 1
+        exact = self.tell is not None and self._counts["looks"] % self.exact_every == 0
+        against = PATIENCE * waiting * (believed[ways[0]] - believed[ways]) / KAPPA
+        best = look_ahead(
+            self.weights,
+            self.view.state(job.request),
+            self.view.tables,
+            self.view.running(now),
+            line,
+            now,
+            float(max(0, waiting - most)),
+            Choice(ways, seen.gpus[ways], against),
+            MARGIN,
+            exact,
+            waits,
+        )
+        self._counts["corrected"] += best > 0
+        return int(ways[best])
+
+    def _pass_on(self, transition: Transition, now: float) -> None:
+        """Complete the last transition by its reward, and tell the learner of it."""
+        fragmentation = self.world.fragmentation
+        fragmented = fragmentation.total / fragmentation.weight / WHOLE_GPU
+        reward, elapsed = self._account.settle(fragmented, now)
+        if self._last is not None and self.tell is not None:
+            self.tell(self._last._replace(reward=reward, elapsed=elapsed))
+        self._last = transition

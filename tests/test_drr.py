@@ -1,0 +1,271 @@
+"""DRR: what it sees, how it looks ahead; the compiled parts agree with SimPy."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clusterdata.generator import generate
+from model.capacity import Capacity
+from model.config import Settings
+from model.errors import UserError
+from model.fragmentation import Fragmentation, fragment_of
+from model.held import Held, HeldJobs
+from model.job import Job, Placement, Request
+from model.node import Node
+from model.target import Target
+from processes.simulation import simulate
+from schedulers.base import World
+from schedulers.drr.checkpoint import PRETRAINED, load, saved
+from schedulers.drr.kernel import BIG, FEATURES, choice, rank, weights_of
+from schedulers.drr.observation import observe
+from schedulers.drr.policy import SHAPES, fresh, logits
+from schedulers.drr.search import GROWTH, Replay, cross_entropy
+from schedulers.drr.teachers import teacher_weights
+from schedulers.drr.tuned import tuned_weights
+from schedulers.drr.view import View
+from schedulers.queue import PendingQueue
+
+HALF_OR_TWO = Target((Request(1, 500), Request(2, 1000)), (3, 1))
+
+
+def world(sizes, running=(), workload=HALF_OR_TWO):
+    """Return nodes of these sizes; running jobs are (end, node, gpus, milli)."""
+    capacity = Capacity([Node(f"n{place}", size) for place, size in enumerate(sizes)])
+    held = HeldJobs()
+    for place, (end, node, gpus, milli) in enumerate(running):
+        job = Job(f"r{place}", 0, end, len(gpus), milli)
+        capacity.shift(job.request, Placement(node, gpus), 1)
+        held.add(Held(job, (Placement(node, gpus),), float(end)))
+    fragmentation = Fragmentation(capacity, workload)
+    rng = np.random.default_rng(0)
+    return World(capacity, fragmentation, held, rng, workload)
+
+
+def ranked(made, job, weights, now=0.0, most=8):
+    """Return (node, device) of the best places, best first."""
+    best, view = choice(most), View(made)
+    found = rank(
+        weights,
+        view.state(job.request),
+        view.tables,
+        job.num_gpus,
+        job.gpu_milli,
+        job.estimate,
+        now,
+        best,
+    )
+    return [(int(best.nodes[k]), int(best.gpus[k])) for k in range(found)]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "gap", "mix"), [(8, 64.0, "native"), (16, 32.0, "share_0.2")]
+)
+def test_the_compiled_queue_starts_every_job_when_simpy_does(nodes, gap, mix):
+    settings = Settings(
+        scheduler="TunedLinear",
+        num_node=nodes,
+        interarrival_time=gap,
+        trace=mix,
+        num_jobs=1500,
+    )
+    jobs = generate(settings)
+
+    simulated = simulate(settings, jobs).jobs_frame()["start_time"].to_numpy()
+    replayed = Replay(jobs, settings.uniform_cluster()).starts(tuned_weights())
+
+    assert (simulated == replayed).all()
+    assert (replayed > [job.submit_time for job in jobs]).any()  # some had to wait
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from([0, 250, 500, 900]), min_size=3, max_size=3),
+        min_size=1,
+    )
+)
+def test_growth_alone_ranks_as_the_definition_of_fragmentation(taken):
+    running = [
+        (50.0, node, (gpu,), milli)
+        for node, row in enumerate(taken)
+        for gpu, milli in enumerate(row)
+        if milli
+    ]
+    made = world([3] * len(taken), running)
+    for job in (Job("s", 0, 10, 1, 250), Job("w", 0, 10, 2)):
+        grown = []
+        for node, row in enumerate(made.capacity.rows):
+            before = fragment_of(row, HALF_OR_TWO)
+            for gpu in range(3):
+                after = list(row)
+                if job.num_gpus == 1 and row[gpu] >= 250:
+                    after[gpu] -= 250
+                elif job.num_gpus == 2 and row.count(1000) >= 2 and gpu == 0:
+                    whole = [k for k, free in enumerate(row) if free == 1000]
+                    after[whole[0]] = after[whole[1]] = 0
+                else:
+                    continue
+                grown.append((fragment_of(after, HALF_OR_TWO) - before, node, gpu))
+        found = ranked(made, job, GROWTH, most=1)
+
+        assert bool(found) == bool(grown)
+        if found:
+            node, gpu = found[0]
+            least = min(grown)[0]
+            of_it = [g for g, n, d in grown if n == node and d in (gpu, 0)]
+            assert min(of_it) == pytest.approx(least)
+
+
+def test_a_job_goes_where_it_ends_with_the_others():
+    lifetime = teacher_weights("LifetimeAligned")
+    ends = [(100.0, 0, (0,), 1000), (900.0, 1, (0,), 1000)]
+    made = world([2, 2], ends, workload=Target((), ()))
+
+    # 500 s: outlives node 0 by 400 s = 0.8 of itself, node 1 not at all
+    assert ranked(made, Job("a", 0, 500), lifetime) == [(1, 0), (0, 0)]
+    # 80 s: outlives nobody; the lower node wins the tie
+    assert ranked(made, Job("b", 0, 80), lifetime) == [(0, 0), (1, 0)]
+
+
+def test_each_number_of_the_observation_is_what_it_says():
+    made = world([2, 1], [(3600.0, 0, (1,), 250)])
+    view, pending = View(made), PendingQueue()
+    job = Job("a", 0, 1800, 1, 500)
+    pending.add(job)
+    pending.add(Job("b", 0, 60, 2))
+
+    seen = observe(GROWTH, view, made.capacity, pending, job, 1800.0)
+
+    # F falls where the fully free device is broken: beside the other share, 250 were
+    # left, too few for anyone
+    assert seen.gpus[0] == 0
+    after, before = ([500, 750], [1000, 750])
+    growth = fragment_of(after, HALF_OR_TWO) - fragment_of(before, HALF_OR_TWO)
+    growth /= 8000  # GPUs / 8
+    # free, until then, outlives, lands, growth, outlives the node, node outlives it
+    node = [growth, 0, 0]
+    assert seen.devices[0, 0].tolist() == pytest.approx([1, 0, 1, 0.5, *node])
+    assert seen.devices[0, 1].tolist() == pytest.approx([0.75, 0.5, 0, 0, *node])
+    assert seen.devices[1, 1].tolist() == [0] * 7  # node 1 has one device only
+    half, waiting = 0.5, 2 / 102
+    asked = (0.5 + 2) / 3
+    free, idle = 2.75 / 3, 2 / 3
+    expected = [0.5 / 8, 1, half, waiting, asked / (asked + 1), free, idle, 1, 1]
+    assert seen.context.tolist() == pytest.approx(expected)
+
+
+def test_the_look_ahead_keeps_the_node_that_the_next_job_needs(run):
+    """Best fit would put the small job on the emptier-to-be node; the pair waits."""
+    jobs = [
+        Job("long", 0, 1000, 1),  # best fit: node 0 (2 GPUs)
+        Job("long2", 0, 100, 3),  # node 1 (4 GPUs), one left
+        Job("wide", 1, 50, 5),  # blocks until node 2 (6 GPUs) is empty at 60
+        Job("filler", 0, 60, 6),
+        Job("small", 1, 500, 1),
+        Job("four", 1, 50, 4),  # needs node 1 empty, at 100
+    ]
+    asked = {"teacher": "BestFit", "init_from": "pretrained", "learn": False}
+
+    def starts(look_ahead):
+        done = run(jobs, (2, 4, 6), scheduler="DRR", look_ahead=look_ahead, **asked)
+        return {name: record.start_time for name, record in done.items()}
+
+    blind, ahead = starts(0), starts(8)
+
+    assert sum(ahead.values()) <= sum(blind.values())
+
+
+@pytest.mark.parametrize("attends", [True, False])
+def test_numpy_and_torch_compute_the_same_policy(attends):
+    torch = pytest.importorskip("torch")
+    from schedulers.drr.network import Network
+
+    rng = np.random.default_rng(1)
+    parameters = dict(fresh(rng))
+    parameters["actor_out.weight"] = rng.normal(size=(1, 32)).astype(np.float32)
+    seen = random_observation(rng, 5)
+    network = Network(parameters, attends)
+
+    with torch.no_grad():
+        batch = [torch.from_numpy(part[None]) for part in seen[:3]]
+        by_torch = network(*batch)[0][0].numpy()
+    by_numpy = logits(parameters, seen, attends)
+
+    assert by_numpy == pytest.approx(by_torch, abs=1e-4)
+    order = rng.permutation(5)
+    devices = seen.devices[order][:, rng.permutation(8)]
+    shuffled = seen._replace(devices=devices, scores=seen.scores[order])
+    again = logits(parameters, shuffled, attends)
+    assert again == pytest.approx(by_numpy[order], abs=1e-4)
+
+
+def random_observation(rng, nodes):
+    from schedulers.drr.observation import Observation
+
+    scores = rng.normal(size=nodes)
+    scores[1] = BIG
+    return Observation(
+        rng.random((nodes, 8, 7)).astype(np.float32),
+        rng.random(9).astype(np.float32),
+        scores,
+        np.zeros(nodes, np.int64),
+    )
+
+
+@given(st.integers(0, 2**32))
+def test_a_node_without_room_is_never_chosen(seed):
+    rng = np.random.default_rng(seed)
+    parameters = {
+        name: rng.normal(size=shape).astype(np.float32) * 5
+        for name, shape in SHAPES.items()
+    }
+    found = logits(parameters, random_observation(rng, 4))
+
+    assert found[1] == -np.inf
+    assert np.isfinite(np.delete(found, 1)).all()
+
+
+def test_a_checkpoint_comes_back_and_a_wrong_one_is_named(tmp_path, cli):
+    path = tmp_path / "agent.safetensors"
+    parameters = fresh(np.random.default_rng(2))
+    path.write_bytes(saved(parameters, {"round": 3}))
+
+    assert (load(path)["node.weight"] == parameters["node.weight"]).all()
+    assert PRETRAINED.stat().st_size < 2_000_000
+    narrow = {**parameters, "kappa": np.zeros(2, np.float32)}
+    path.write_bytes(saved(narrow, {}))
+    with pytest.raises(UserError, match=r"kappa is \(2,\), DRR's network needs \(1,\)"):
+        load(path)
+    path.write_bytes(b"nonsense")
+    code, _, error = cli("--scheduler", "DRR", "--init-from", str(path))
+    assert (code, error.count("\n")) == (2, 1)
+    assert "no safetensors file" in error
+    code, _, error = cli("--scheduler", "DRR", "--init-from", "nowhere")
+    assert (code, "no such file" in error) == (2, True)
+    code, _, error = cli("--scheduler", "DRR", "--teacher", "Nobody")
+    assert (code, "must be one of BestFit" in error) == (2, True)
+
+
+def test_the_search_finds_weights_that_wait_less():
+    settings = Settings(num_node=8, interarrival_time=64.0, num_jobs=1500)
+    jobs = generate(settings)
+    replay = Replay(jobs, settings.uniform_cluster())
+    from schedulers.drr.search import Case, left_of_gap
+
+    cases = [[Case(replay, replay.mean_delay(GROWTH), 0.0)]]
+    seen = []
+    weights = cross_entropy(
+        lambda generation: cases,
+        4,
+        12,
+        np.random.default_rng(0),
+        lambda *told: seen.append(told),
+    )
+
+    assert len(seen) == 4
+    assert left_of_gap(weights, cases) < left_of_gap(GROWTH, cases)
+    assert left_of_gap(GROWTH, cases) == pytest.approx(1.0)
+
+
+def test_weights_are_named():
+    assert weights_of({"node_free": 2.0})[FEATURES.index("node_free")] == 2.0
