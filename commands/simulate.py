@@ -4,7 +4,7 @@ python run.py                                   three schedulers, one table, one
 python run.py --num-node 64 --interarrival-time 8 --scheduler FGD
 python run.py --trace jobs.csv --node-list nodes.csv --resources gpu,cpu,memory
 
-Other commands, each with its own --help: run.py compare, run.py plan
+Other commands, each with its own --help: run.py compare, run.py plan, run.py train
 """
 
 import argparse
@@ -30,11 +30,11 @@ from model.config import Settings
 from model.errors import UserError
 from model.result import Result
 from processes.simulation import Simulation
-from schedulers.planners.registry import planner_of
+from schedulers.planners.registry import planners_of
 from schedulers.registry import scheduler_class
 
 INTERRUPTED = 130  # exit code after Ctrl-C, as shells have it
-MAIN_JOB = "FGD,BestFit,RandomFit"  # what `python run.py` alone compares
+MAIN_JOB = "FGD,BestFit,DRR"  # what `python run.py` alone compares
 PACKAGES = ("simpy", "numpy", "pandas", "torch")
 
 
@@ -55,7 +55,7 @@ def simulate(settings: Settings, options: argparse.Namespace) -> int:
     """Run each scheduler on the same trace; write the run folders; print the table."""
     names = [scheduler_class(name).name for name in settings.schedulers]
     names = list(dict.fromkeys(names))
-    planner_of(settings.planner)
+    planners_of(settings.planner, ())
     workload = load_workload(settings)
     for note in workload.notes:
         sys.stderr.write(f"note: {note}\n")

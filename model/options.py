@@ -149,8 +149,9 @@ class ReschedulingOptions:
     ] = "custom"
     planner: Annotated[
         str,
-        "what a round plans: published, useful, cosSim, fragOnePod or fragMultiPod",
-    ] = "published"
+        "what a round plans: published, useful, cosSim, fragOnePod, fragMultiPod, or "
+        "own: published, for DRR what it expects to help of the first two",
+    ] = "own"
     reschedule_trigger: Annotated[
         str,
         "rounds, or when the queue's head is blocked by fragmentation, or both",
@@ -207,5 +208,7 @@ class DRROptions:
         int, "nodes from which DRR looks ahead over the queue; 0 = none", (0, 64)
     ] = 6
     look_ahead_jobs: Annotated[
-        int, "waiting jobs that DRR looks ahead over, at most", (1, 100_000)
-    ] = 400
+        int,
+        "waiting jobs that DRR looks ahead over; 0 = 400, fewer on large clusters",
+        (0, 100_000),
+    ] = 0

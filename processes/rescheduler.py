@@ -18,7 +18,7 @@ from processes.migration import Mover
 from schedulers.base import World
 from schedulers.decision import PlannedMove
 from schedulers.planners.draft import Outlook
-from schedulers.planners.registry import planner_of
+from schedulers.planners.registry import planners_of
 from schedulers.planners.unblocking import unblock
 
 
@@ -66,13 +66,17 @@ class Rescheduler:
 
     def rounds(self) -> Generator[Event, Any, None]:
         """Hold a round every `re_time` s."""
-        plan, number = planner_of(self._settings.planner), 0
+        scheduler, number = self._dispatcher.scheduler, 0
+        planners = planners_of(self._settings.planner, scheduler.planners)
         while True:
             number += 1
             time = number * self._settings.re_time
-            yield Moment(self._env, time, DISTURBANCE)
+            for plan in planners:  # jobs that one moves hear of it before the next
+                yield Moment(self._env, time, DISTURBANCE)
+                moves = plan(self._outlook())
+                if moves and scheduler.welcomes(moves, time):
+                    self._carry_out(moves)
             self._rounds = number
-            self._carry_out(plan(self._outlook()))
 
     def after_pass(self, now: float) -> None:
         """Let a blocked head start by moves, if that is worth it."""

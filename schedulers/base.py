@@ -6,6 +6,7 @@ asks again after each decision until it hears None.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from model.fragmentation import Fragmentation
 from model.held import HeldJobs
 from model.job import Job, Placements
 from model.target import Target
-from schedulers.decision import Decision, Reshuffle
+from schedulers.decision import Decision, PlannedMove, Reshuffle
 from schedulers.queue import PendingQueue
 
 DEFAULTS = Settings()
@@ -42,6 +43,7 @@ class Scheduler(ABC):
 
     Attributes
     ----------
+    planners : what its rounds of rescheduling use by default, one after the other.
     in_order : whether jobs start in the order of the queue discipline; a scheduler
         with an order of its own is not bound by the pooled cluster under `fifo`.
     tends_running : whether it is asked even when no job waits, to move running ones.
@@ -49,6 +51,7 @@ class Scheduler(ABC):
     """
 
     name: ClassVar[str]
+    planners: ClassVar[tuple[str, ...]] = ("published",)
     in_order = True
     tends_running = False
     wake_at: float | None = None
@@ -70,6 +73,10 @@ class Scheduler(ABC):
     @abstractmethod
     def place(self, job: Job, now: float) -> Placements | None:
         """Return where the job would go now, whole, or None if it does not fit."""
+
+    def welcomes(self, moves: Sequence[PlannedMove], now: float) -> bool:
+        """Return whether moves of running jobs that someone planned should be made."""
+        return True
 
     def arrived(self, job: Job, now: float) -> None:  # noqa: B027
         """Hear of a job that joins the queue, at first or after an eviction."""

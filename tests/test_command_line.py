@@ -83,7 +83,10 @@ def test_dashes_and_underscores_and_equals_signs_mean_the_same(cli, tmp_path):
         ("--target-load 1e303", "--target-load 1e303: above 0, at most 1000"),
         ("--interarrival-time 1e12", "must be 0 to 1000000"),
         ("--trace tests", "tests: no such file"),
-        ("stray", "no command 'stray'; there are simulate, compare, plan"),
+        (
+            "gibberish",
+            "no command 'gibberish'; there are simulate, compare, plan, train",
+        ),
     ],
 )
 def test_a_users_error_is_one_line_and_exit_code_2(cli, words, message):

@@ -191,4 +191,4 @@ def test_a_draft_undoes_and_repeats():
 def test_unknown_planners_get_a_suggestion():
     with pytest.raises(UserError, match='did you mean "useful"'):
         planner_of("usefull")
-    assert Settings().planner == "published"
+    assert Settings().planner == "own"

@@ -128,6 +128,8 @@ def look_ahead(
     starts = np.empty(len(line.submit))
     for way in range(len(waits)):
         first = (ways.nodes[way], ways.gpus[way])
+        handicap = margin if way else 1.0
+        enough = BIG if exact else limit / handicap - ways.scores[way]
         waits[way] = forward(
             weights,
             copied(state),
@@ -138,10 +140,10 @@ def look_ahead(
             now,
             first,
             behind,
-            BIG if exact else limit,
+            enough,
             starts,
         )
-        price = (waits[way] + ways.scores[way]) * (margin if way else 1.0)
+        price = (waits[way] + ways.scores[way]) * handicap
         if price < limit - 1e-6:
             best, limit = way, price
         elif not exact:

@@ -15,7 +15,7 @@ record of SoCC 2025 (doi 10.1145/3772052.3772242); a policy that proposes and a 
 that verifies, as in expert iteration (Anthony et al., NeurIPS 2017).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -23,14 +23,14 @@ from model.capacity import Ints
 from model.config import Settings
 from model.job import WHOLE_GPU, Job
 from schedulers.base import DEFAULTS, World
-from schedulers.decision import Decision, Reshuffle
+from schedulers.decision import Decision, PlannedMove, Reshuffle
 from schedulers.drr.checkpoint import initial
 from schedulers.drr.experience import DRAWN, OWN, TAUGHT, Account, Transition
-from schedulers.drr.forward import look_ahead
+from schedulers.drr.forward import Running, forward, look_ahead
 from schedulers.drr.kernel import BIG, Choice
 from schedulers.drr.observation import Observation, observe
 from schedulers.drr.policy import KAPPA, logits
-from schedulers.drr.state import Floats
+from schedulers.drr.state import Floats, State, copied
 from schedulers.drr.teachers import teacher_weights
 from schedulers.drr.tuned import TunedLinear
 from schedulers.queue import PendingQueue
@@ -39,6 +39,7 @@ PATIENCE = 60.0  # s that each waiting job may wait for one unit of the scorer's
 MARGIN = (
     1.05  # by how much a wait must be better than that of the policy's first choice
 )
+MOST, WORK = 400, 150_000  # jobs of a look ahead; jobs x nodes of all its branches
 EXACT = 4
 COLD = 1000  # decisions of the teacher that come first when starting from scratch
 
@@ -55,6 +56,7 @@ class DRR(TunedLinear):
     """
 
     name = "DRR"
+    planners = ("published", "useful")
 
     def __init__(self, world: World, settings: Settings = DEFAULTS) -> None:
         super().__init__(world, settings)
@@ -65,10 +67,39 @@ class DRR(TunedLinear):
         self._settings = settings
         self._pending = PendingQueue()
         self._account = Account(WHOLE_GPU * int(world.capacity.num_gpus.sum()))
+        self._most = settings.look_ahead_jobs or self._affordable()
         self._last: Transition | None = None
+        self._deciding = False  # else someone only asks what would be
         self._looks = self.view.covers and settings.queue == "fifo"
         self._cold = COLD * (settings.use_imitation and settings.init_from == "scratch")
         self._counts = {"decisions": 0, "looks": 0, "corrected": 0}
+
+    def _affordable(self) -> int:
+        """Return over how many jobs a look ahead takes milliseconds at most."""
+        branches = max(1, self._settings.look_ahead)
+        return max(1, min(MOST, WORK // branches // len(self.capacity.nodes)))
+
+    def welcomes(self, moves: Sequence[PlannedMove], now: float) -> bool:
+        """Return whether the queue waits no longer after the moves, as far as seen."""
+        pending = self._pending
+        if not (self._looks and pending.entries):
+            return True
+        settings = self._settings
+        line = self.view.line(pending.head, pending, self._most)
+        behind = float(len(pending) - len(line.submit))
+
+        def cost(job: Job) -> float:
+            return settings.cost_of_move(job.num_gpus * job.num_workers)
+
+        def wait(state: State, running: Running) -> float:
+            starts, number = np.empty(len(line.submit)), len(line.submit)
+            return forward(
+                self.weights, copied(state), self.view.tables, running, line, number,
+                now, (-1, 0), behind, np.inf, starts,
+            )  # fmt: skip
+
+        stay = wait(self.view.state(pending.head.request), self.view.running(now))
+        return wait(*self.view.moved(moves, now, cost)) <= stay
 
     def measures(self) -> dict[str, float]:
         """Return what DRR alone can tell, for summary.json.
@@ -91,10 +122,16 @@ class DRR(TunedLinear):
         """See `Scheduler.decide`."""
         self._pending = pending
         self._account.note(pending.milli, now)
-        return super().decide(pending, now)
+        self._deciding = True
+        try:
+            return super().decide(pending, now)
+        finally:
+            self._deciding = False
 
     def choose_node(self, job: Job, now: float) -> int | None:
-        """See `PlacingScheduler.choose_node`."""
+        """See `PlacingScheduler.choose_node`; for planners, by the scorer alone."""
+        if not self._deciding:
+            return super().choose_node(job, now)
         rooms = int(self.capacity.fits(job.request).sum())
         if rooms == 0:
             return None
@@ -136,7 +173,7 @@ class DRR(TunedLinear):
         now: float,
     ) -> int:
         """Return the node after which the queue waits least; *waits* gets the waits."""
-        most, pending = self._settings.look_ahead_jobs, self._pending
+        most, pending = self._most, self._pending
         line = self.view.line(job, pending, most)
         waiting = len(pending)
         if len(line.submit) < 2:

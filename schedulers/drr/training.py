@@ -38,9 +38,9 @@ class Apprentice:
         self, episodes: Sequence[Sequence[Transition]], rng: np.random.Generator
     ) -> float:
         """Learn from the decisions of some episodes; return the last pass's loss."""
-        losses = [0.0]
+        losses: list[float] = []
         for _ in range(PASSES):
-            losses = []
+            losses.clear()
             for transitions in shuffled(episodes, rng):
                 batch = batch_of(transitions)
                 with torch.no_grad():
@@ -52,7 +52,7 @@ class Apprentice:
                 torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
                 self.optimiser.step()
                 losses.append(loss.item())
-        return float(np.mean(losses))
+        return float(np.mean(losses or [0.0]))
 
 
 def shuffled(

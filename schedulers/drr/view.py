@@ -1,17 +1,20 @@
 """The arrays that the compiled functions need, following the cluster and the queue."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
 from model.capacity import Bools
 from model.fragmentation import Fragmentation
-from model.job import WHOLE_GPU, Job, Request
+from model.held import Held
+from model.job import WHOLE_GPU, Job, Placements, Request
 from schedulers.base import World
+from schedulers.decision import PlannedMove
 from schedulers.drr.forward import Line, Running
-from schedulers.drr.state import Floats, State, Tables
+from schedulers.drr.state import Floats, State, Tables, copied
 
 SHORTEST = 1.0  # s; what a job without duration counts as
+_Place = tuple[Placements, float]  # where, and until when, s
 OVERDUE = 60.0  # s; a job that should have ended goes on for as long as it is late
 
 
@@ -64,12 +67,35 @@ class View:
     def running(self, now: float) -> Running:
         """Return the running jobs, with ends that are still to come."""
         self._follow()
-        columns = np.concatenate(self._residents, axis=1)
-        late = now - columns[0]
-        columns[0] = np.where(late >= 0, now + np.maximum(late, OVERDUE), columns[0])
-        columns = columns[:, columns[0].argsort(kind="stable")]
-        node, taken, milli = columns[1:].astype(np.int64)
-        return Running(columns[0], node, taken, milli)
+        return _sorted(self._residents, now)
+
+    def moved(
+        self, moves: Sequence[PlannedMove], now: float, cost: Callable[[Job], float]
+    ) -> tuple[State, Running]:
+        """Return state and running jobs as if these moves had been made."""
+        state, place = copied(self.state(moves[0].job.request)), {}
+        for move in moves:
+            end = max(self._held[move.job.job_id].expected_end, now) + cost(move.job)
+            place[move.job.job_id] = (move.destination, end)
+            for placements, sign in ((move.source, 1), (move.destination, -1)):
+                for node, gpus in placements:
+                    milli = sign * move.job.gpu_milli
+                    state.free[node, list(gpus)] += milli
+                    state.total[node] += milli * len(gpus)
+        changed = {node for m in moves for node, _ in (*m.source, *m.destination)}
+        residents = list(self._residents)
+        joined = {
+            move.job.job_id: self._held[move.job.job_id]
+            for move in moves
+            if move.destination
+        }
+        for node in sorted(changed):
+            there = {held.job.job_id: held for held in self._held.on_node(node)}
+            state.whole[node] = (state.free[node] == WHOLE_GPU).sum()
+            residents[node] = self._rows(node, (there | joined).values(), place)
+            ends = _ends(residents[node], state.gpu_end.shape[1])
+            state.gpu_end[node], state.node_end[node] = ends, max(ends, default=0.0)
+        return state, _sorted(residents, now)
 
     def line(self, job: Job, waiting: Iterable[Job], most: int) -> Line:
         """Return a job and those that wait behind it, as far as they are covered."""
@@ -88,17 +114,45 @@ class View:
 
     def _look_at(self, node: int) -> None:
         """Note until when whom holds what on a node."""
-        ends, rows = [0.0] * self._gpu_end.shape[1], []
-        for held in self._held.on_node(node):
-            end, milli = held.expected_end, held.job.gpu_milli
-            for placement in held.placements:
-                if placement.node == node:
-                    for gpu in placement.gpus:
-                        ends[gpu] = max(ends[gpu], end)
-                    rows.append((end, node, bits(placement.gpus), milli))
+        rows = self._rows(node, self._held.on_node(node), {})
+        ends = _ends(rows, self._gpu_end.shape[1])
         self._gpu_end[node] = ends
-        self._node_end[node] = max([row[0] for row in rows], default=0.0)
-        self._residents[node] = np.array(rows, dtype=float).reshape(-1, 4).T
+        self._node_end[node] = rows[0].max(initial=0.0)
+        self._residents[node] = rows
+
+    def _rows(
+        self, node: int, residents: Iterable[Held], place: Mapping[str, _Place]
+    ) -> Floats:
+        """Return what jobs hold on a node, (4, workers), some of them elsewhere."""
+        rows = []
+        for held in residents:
+            stays = (held.placements, held.expected_end)
+            placements, end = place.get(held.job.job_id, stays)
+            for placement in placements:
+                if placement.node == node:
+                    milli = held.job.gpu_milli
+                    rows.append((end, node, bits(placement.gpus), milli))
+        return np.array(rows, dtype=float).reshape(-1, 4).T
+
+
+def _ends(rows: Floats, gpus: int) -> list[float]:
+    """Return when the last job on each device of a node ends, (gpus,) s."""
+    ends = [0.0] * gpus
+    for end, taken in zip(rows[0].tolist(), rows[2].astype(int).tolist(), strict=True):
+        for gpu in range(gpus):
+            if taken >> gpu & 1:
+                ends[gpu] = max(ends[gpu], end)
+    return ends
+
+
+def _sorted(residents: Sequence[Floats], now: float) -> Running:
+    """Return all that run, first to end first; who is overdue goes on for a while."""
+    columns = np.concatenate(residents, axis=1)
+    late = now - columns[0]
+    columns[0] = np.where(late >= 0, now + np.maximum(late, OVERDUE), columns[0])
+    columns = columns[:, columns[0].argsort(kind="stable")]
+    node, taken, milli = columns[1:].astype(np.int64)
+    return Running(columns[0], node, taken, milli)
 
 
 class _LineTable:

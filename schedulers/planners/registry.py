@@ -1,6 +1,6 @@
 """Every planner by name. To add one, write its file and name it here."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from model.errors import UserError, suggestion
 from schedulers.decision import PlannedMove
@@ -19,6 +19,11 @@ PLANNERS: dict[str, Planner] = {
 }
 
 
+def planners_of(name: str, own: Sequence[str]) -> list[Planner]:
+    """Return the planner of that name, or all of a scheduler's *own*."""
+    return [planner_of(each) for each in (own if name.lower() == "own" else (name,))]
+
+
 def planner_of(name: str) -> Planner:
     """Return the planner of that name; case does not matter.
 
@@ -31,4 +36,5 @@ def planner_of(name: str) -> Planner:
     if name.lower() in by_name:
         return by_name[name.lower()]
     near = suggestion(name, PLANNERS)
-    raise UserError(f"no planner {name!r}{near}; there are {', '.join(PLANNERS)}")
+    known = ", ".join([*PLANNERS, "own"])
+    raise UserError(f"no planner {name!r}{near}; there are {known}")
