@@ -14,6 +14,7 @@ from model.config import Settings
 from model.result import Learned
 from schedulers.drr.checkpoint import saved
 from schedulers.drr.experience import Transition
+from schedulers.drr.observation import MOST
 from schedulers.drr.scheduler import DRR
 
 BATCH, SMALLEST = 512, 64  # decisions
@@ -31,7 +32,7 @@ class Learner:
         self._agent = Agent(scheduler.parameters, settings)
         self._settings = settings
         self._rows: list[dict[str, float]] = []
-        nodes = len(scheduler.capacity.nodes)
+        nodes = min(len(scheduler.capacity.nodes), MOST)
         self._batch = max(SMALLEST, min(BATCH, AT_ONCE // nodes))
         self.store = Store(env)
         scheduler.tell = self.store.put

@@ -236,6 +236,7 @@ def random_observation(rng, nodes):
         rng.random(9).astype(np.float32),
         scores,
         np.zeros(nodes, np.int64),
+        np.arange(nodes),
     )
 
 

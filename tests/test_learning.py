@@ -25,7 +25,8 @@ def two_nodes(better, rng):
     devices = rng.random((2, 8, 7)).astype(np.float32) * 0.1
     devices[better, :, 0] = 1.0
     gpus = np.zeros(2, np.int64)
-    return Observation(devices, np.zeros(9, np.float32), np.zeros(2), gpus)
+    nodes = np.arange(2)
+    return Observation(devices, np.zeros(9, np.float32), np.zeros(2), gpus, nodes)
 
 
 def chance_of(parameters, seen, node):

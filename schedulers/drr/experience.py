@@ -16,10 +16,10 @@ class Transition(NamedTuple):
 
     Attributes
     ----------
-    action : the node.
+    action : the place of the node in what is seen.
     how : whether it was drawn from the policy, chosen by a teacher, or the policy's own
         first choice, unless the look ahead knew better.
-    ways, waits : the nodes that were looked ahead from, and the waits that each leads
+    ways, waits : places that were looked ahead from, and the waits that each leads
         to, s; empty if there was no look ahead. (ways,) each.
     reward : minus the GPU-hours by which the queue's demand waited until the next
         decision, per GPU of the cluster, and the growth of fragmentation.

@@ -47,6 +47,7 @@ from schedulers.queue import PendingQueue
 
 SEVEN, CONTEXT = 7, 9  # numbers seen of a device, and of all the rest
 SEEN = 50  # jobs of the line that the context looks at
+MOST = 256  # nodes that the network looks at
 
 
 class Observation(NamedTuple):
@@ -54,16 +55,26 @@ class Observation(NamedTuple):
 
     Attributes
     ----------
-    devices : (nodes, gpus, 7) float32.
+    devices : (seen, gpus, 7) float32.
     context : (9,) float32.
-    scores : (nodes,) float64, the teacher's; `BIG` where the job has no room.
-    gpus : (nodes,) the device of each node that a share would get.
+    scores : (seen,) float64, the teacher's; `BIG` where the job has no room.
+    gpus : (seen,) the device of each node that a share would get.
+    nodes : (seen,) indices; all nodes, of a large cluster the best `MOST` by score.
     """
 
     devices: NDArray[np.float32]
     context: NDArray[np.float32]
     scores: Floats
     gpus: Ints
+    nodes: Ints
+
+
+class Asked(NamedTuple):
+    """What one worker asks for: devices, milli-GPU on each, s."""
+
+    num_gpus: int
+    milli: int
+    duration: float
 
 
 def observe(
@@ -76,46 +87,39 @@ def observe(
 ) -> Observation:
     """Return what there is to see before a worker of the job is placed."""
     state, request = view.state(job.request), job.request
-    devices = np.zeros((*capacity.free.shape, SEVEN), np.float32)
-    scores, gpus = np.empty(len(devices)), np.zeros(len(devices), np.int64)
-    look(
-        weights,
-        state,
-        view.tables,
-        request.num_gpus,
-        request.gpu_milli,
-        estimate(job),
-        now,
-        devices,
-        scores,
-        gpus,
-    )
-    return Observation(devices, context(capacity, pending, job), scores, gpus)
+    asked = Asked(request.num_gpus, request.gpu_milli, estimate(job))
+    number, width = capacity.free.shape
+    scores, gpus = np.empty(number), np.zeros(number, np.int64)
+    score_all(weights, state, view.tables, asked, now, scores, gpus)
+    nodes = np.arange(number)
+    if number > MOST:
+        nodes = np.sort(scores.argpartition(MOST)[:MOST])
+    devices = np.zeros((len(nodes), width, SEVEN), np.float32)
+    look(state, view.tables, asked, now, nodes, scores, gpus, devices)
+    around = context(capacity, pending, job)
+    return Observation(devices, around, scores[nodes], gpus[nodes], nodes)
 
 
 @compiled
-def look(
+def score_all(
     weights: Floats,
     state: State,
     tables: Tables,
-    num_gpus: int,
-    milli: int,
-    duration: float,
+    asked: Asked,
     now: float,
-    devices: NDArray[np.float32],
     scores: Floats,
     gpus: Ints,
 ) -> None:
-    """Fill in devices, scores and gpus, as `Observation` has them."""
+    """Fill in the score of each node, and the device that a share would get there."""
     free, whole, total, gpu_end, node_end, closed, size, profile = state
     partly, wholly = tables
-    is_share = 0 < milli < WHOLE_GPU
+    num_gpus, milli, duration = asked
     for node in range(len(scores)):
-        row, idle, end = profile[node], whole[node], max(node_end[node], now)
+        row, idle = profile[node], whole[node]
         score, gpus[node] = BIG, 0
         if closed[node] or total[node] < num_gpus * milli:
             pass
-        elif is_share:
+        elif 0 < milli < WHOLE_GPU:
             score, gpus[node] = share_score(
                 weights, free, gpu_end, partly, wholly, node, row, idle, milli,
                 duration, now,
@@ -124,24 +128,43 @@ def look(
             score = devices_score(
                 weights, wholly, row, idle, size[node], num_gpus, duration
             )
-        fits, left, growth = score < BIG, num_gpus, 0.0
-        if fits:
+        if score < BIG:
             score += node_score(
                 weights, node_end[node], total[node], idle, size[node], duration, now
             )
-            growth = grown(
-                free, partly, wholly, node, row, idle, gpus[node], num_gpus, milli
-            )
         scores[node] = score
-        later = now + duration - end
+
+
+@compiled
+def look(
+    state: State,
+    tables: Tables,
+    asked: Asked,
+    now: float,
+    nodes: Ints,
+    scores: Floats,
+    gpus: Ints,
+    devices: NDArray[np.float32],
+) -> None:
+    """Fill in the devices of these nodes, (seen, gpus, 7); scores are of all nodes."""
+    free, whole, _, gpu_end, node_end, _, size, profile = state
+    num_gpus, milli, duration = asked
+    for place, node in enumerate(nodes):
+        fits, left, growth = scores[node] < BIG, num_gpus, 0.0
+        later = now + duration - max(node_end[node], now)
+        if fits:
+            growth = grown(
+                free, tables.partly, tables.wholly, node, profile[node], whole[node],
+                gpus[node], num_gpus, milli,
+            )  # fmt: skip
         for gpu in range(size[node]):
-            seen, until = devices[node, gpu], max(gpu_end[node, gpu], now)
+            seen, until = devices[place, gpu], max(gpu_end[node, gpu], now)
             seen[0] = free[node, gpu] / WHOLE_GPU
             seen[1] = (until - now) / (until - now + HALF)
             seen[2] = max(0.0, now + duration - until) / duration
             if not fits:
                 continue
-            if is_share:
+            if 0 < milli < WHOLE_GPU:
                 seen[3] = milli / WHOLE_GPU * (gpu == gpus[node])
             elif left and free[node, gpu] == WHOLE_GPU:
                 seen[3] = 1.0

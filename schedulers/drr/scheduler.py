@@ -138,12 +138,15 @@ class DRR(TunedLinear):
         if rooms == 1:
             return super().choose_node(job, now)
         seen = observe(self.weights, self.view, self.capacity, self._pending, job, now)
-        node = self._decide_node(job, seen, rooms, now)
-        self._gpu = int(seen.gpus[node])
-        return node
+        chosen = self._decide_node(job, seen, rooms, now)
+        self._gpu = int(seen.gpus[chosen])
+        return int(seen.nodes[chosen])
 
     def _decide_node(self, job: Job, seen: Observation, rooms: int, now: float) -> int:
-        """Return the node, by teacher, draw, look ahead or policy; tell the learner."""
+        """Return the place of a node in what is seen: by teacher, draw, policy or look.
+
+        The learner is told of it.
+        """
         self._counts["decisions"] += 1
         settings, how = self._settings, OWN
         believed = logits(self.parameters, seen, settings.use_attn).astype(float)
@@ -172,7 +175,7 @@ class DRR(TunedLinear):
         waits: Floats,
         now: float,
     ) -> int:
-        """Return the node after which the queue waits least; *waits* gets the waits."""
+        """Return the way after which the queue waits least; *waits* gets the waits."""
         most, pending = self._most, self._pending
         line = self.view.line(job, pending, most)
         waiting = len(pending)
@@ -189,7 +192,7 @@ class DRR(TunedLinear):
             line,
             now,
             float(max(0, waiting - most)),
-            Choice(ways, seen.gpus[ways], against),
+            Choice(seen.nodes[ways], seen.gpus[ways], against),
             MARGIN,
             exact,
             waits,
