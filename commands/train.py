@@ -25,9 +25,18 @@ from commands.curriculum import CELLS, TRAINING, VALIDATION, Cell, of_cell
 from commands.train_policy import train_policy
 from model.command_line import Parser, read_settings, settings_parser
 from model.config import Settings
+from model.errors import UserError
 from model.job import WHOLE_GPU
 from schedulers.drr.kernel import FEATURES
-from schedulers.drr.search import GROWTH, LIFETIME, WARM_UP, Case, Replay, cross_entropy
+from schedulers.drr.search import (
+    ELITE,
+    GROWTH,
+    LIFETIME,
+    WARM_UP,
+    Case,
+    Replay,
+    cross_entropy,
+)
 from schedulers.drr.search import left_of_gap as left_by_scorer
 from schedulers.drr.state import Floats
 
@@ -36,10 +45,32 @@ def command(words: Sequence[str]) -> int:
     """Run ``run.py train WORDS``; return the exit code."""
     options = make_parser().parse(words)
     settings = replace(read_settings(options), scheduler="DRR", learn=False)
+    check(options, settings)
     out = options.out / (options.name or f"train-{options.stage}")
     if options.stage == "scorer":
         return train_scorer(settings, options, out)
     return train_policy(settings, options, out)
+
+
+def check(options: argparse.Namespace, settings: Settings) -> None:
+    """Raise UserError for what cannot be trained with."""
+    ranges = {
+        "rounds": (0, 100_000),
+        "population": (ELITE, 100_000),
+        "episodes": (1, 100_000),
+        "validation": (1, len(VALIDATION)),
+    }
+    for name, (low, high) in ranges.items():
+        value = getattr(options, name)
+        if not low <= value <= high:
+            raise UserError(f"--{name} {value}: must be {low} to {high}")
+    plain = settings.queue == "fifo" and settings.resource_names == ("gpu",)
+    if not plain or settings.gangs or settings.gpu_types:
+        raise UserError("train: fifo, GPUs only, no --gangs and no --gpu-types")
+    if options.stage == "policy" and settings.look_ahead < 2:
+        raise UserError(f"--look-ahead {settings.look_ahead}: must be at least 2")
+    if options.stage == "scorer" and options.resume:
+        raise UserError("--resume: the scorer is tuned in one go")
 
 
 def make_parser() -> Parser:
@@ -81,7 +112,8 @@ def train_scorer(settings: Settings, options: argparse.Namespace, out: Path) -> 
             "LifetimeAligned": round(left_by_scorer(LIFETIME, judged), 4),
         },
         "command": f"run.py train --stage scorer --rounds {options.rounds} "
-        f"--population {options.population} --seed {settings.seed}",
+        f"--population {options.population} --num-jobs {settings.num_jobs} "
+        f"--validation {options.validation} --seed {settings.seed}",
         "validation_seeds": [*seeds],
         "generations": rows,
     }

@@ -18,7 +18,7 @@ from commands.parallel import each
 from model.config import Settings
 from model.errors import UserError
 from processes.simulation import Simulation
-from schedulers.drr.checkpoint import initial, load, saved
+from schedulers.drr.checkpoint import initial, saved
 from schedulers.drr.experience import Transition
 from schedulers.drr.scheduler import DRR
 
@@ -38,13 +38,12 @@ def train_policy(settings: Settings, options: argparse.Namespace, out: Path) -> 
     training = Training(settings, options, out)
     if options.resume:
         training.resume()
-    elif training.latest.exists():
+    elif training.state.exists():
         raise UserError(f"{out} holds a training; choose a --name, or --resume")
-    while True:
+    while training.round < options.rounds:
         training.judge()
-        if training.round == options.rounds:
-            break
         training.advance()
+    training.judge()
     sys.stdout.write(f"results: {training.best}\n")
     return 0
 
@@ -64,6 +63,7 @@ class Training:
         self._rows: list[dict[str, Any]] = []
         self.latest = out / "latest.safetensors"
         self.best = out / "best.safetensors"
+        self.state = out / "state.pt"
         self.round = 0
 
     def judge(self) -> None:
@@ -98,9 +98,9 @@ class Training:
         label = f"round {self.round}"
         episodes = list(each(experience, tasks, self._options.workers, label))
         self._rows[-1]["loss"] = self._apprentice.learn(episodes, rng)
-        self._write_rows()
         self.round += 1
         self._keep()
+        self._write_rows()
 
     def _draw(self, rng: np.random.Generator) -> Settings:
         """Return an episode of the curriculum: size, mix, seed, errors of estimates."""
@@ -109,27 +109,31 @@ class Training:
         return replace(of_cell(self._settings, cell, seed), duration_error=error)
 
     def _keep(self) -> None:
-        """Write what a training needs to go on."""
+        """Write what a training needs to go on, in one file."""
         import torch
 
+        content = {
+            "network": self._apprentice.network.state_dict(),
+            "optimiser": self._apprentice.optimiser.state_dict(),
+            "rows": json.dumps(self._rows),
+            "command": self._command(),
+        }
         buffer = io.BytesIO()
-        torch.save(self._apprentice.optimiser.state_dict(), buffer)
-        parameters = self._apprentice.network.parameters_of()
-        about = {"round": self.round}
-        write_bytes(buffer.getvalue(), self._out / "optimiser.pt")
-        write_bytes(saved(parameters, about), self._out / "after.safetensors")
+        torch.save(content, buffer)
+        write_bytes(buffer.getvalue(), self.state)
 
     def resume(self) -> None:
         """Take over where a training of this name stopped."""
         import torch
 
-        kept, state = self._out / "after.safetensors", self._out / "optimiser.pt"
-        if not (kept.is_file() and state.is_file()):
+        if not self.state.is_file():
             raise UserError(f"--resume: {self._out} holds no training that could go on")
-        self._apprentice.network.put(load(kept))
-        self._apprentice.optimiser.load_state_dict(torch.load(state, weights_only=True))
-        rows = json.loads((self._out / "rounds.json").read_text())
-        self._rows = [row for row in rows if "loss" in row]
+        content = torch.load(self.state, weights_only=True)
+        if content["command"] != self._command():
+            raise UserError(f"--resume: {self._out} is of {content['command']}")
+        self._apprentice.network.load_state_dict(content["network"])
+        self._apprentice.optimiser.load_state_dict(content["optimiser"])
+        self._rows = json.loads(content["rows"])
         self.round = len(self._rows)
 
     def _write_rows(self) -> None:
@@ -137,9 +141,10 @@ class Training:
 
     def _command(self) -> str:
         return (
-            f"run.py train --stage policy --rounds {self._options.rounds} --episodes "
-            f"{self._options.episodes} --num-jobs {self._settings.num_jobs} "
-            f"--seed {self._settings.seed} --init-from {self._settings.init_from}"
+            f"run.py train --stage policy --episodes {self._options.episodes} "
+            f"--num-jobs {self._settings.num_jobs} --validation "
+            f"{self._options.validation} --seed {self._settings.seed} "
+            f"--init-from {self._settings.init_from}"
         )
 
 

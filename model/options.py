@@ -192,7 +192,7 @@ class DRROptions:
     ] = 0.1
     use_dynamic_entropy: Annotated[bool, "DRR adapts its entropy bonus"] = True
     beta0: Annotated[float, "DRR's first entropy bonus", (0, 1e9)] = 0.04
-    use_attn: Annotated[bool, "DRR's nodes attend to each other"] = True
+    use_attn: Annotated[bool, "DRR attends to nodes; off: takes their mean"] = True
     use_advantage_adjustment: Annotated[
         float, "weight of DRR's input-dependent baseline", (0, 1e9)
     ] = 0.6

@@ -192,7 +192,9 @@ def test_moves_are_welcome_if_the_queue_does_not_wait_longer():
     assert scheduler.welcomes([move(first, 1, 1)], 1.0)
     assert not scheduler.welcomes([move(first, 1, 1), move(second, 0, 0)], 1.0)
     before = made.capacity.free.tolist()
-    state, running = scheduler.view.moved([move(first, 1, 1)], 1.0, lambda job: 40.0)
+    state, running = scheduler.view.moved(
+        [move(first, 1, 1)], pair.request, 1.0, lambda job: 40.0
+    )
     assert (state.free.tolist(), state.whole.tolist()) == (
         [[1000] * 2, [0] * 2],
         [2, 0],
@@ -200,6 +202,51 @@ def test_moves_are_welcome_if_the_queue_does_not_wait_longer():
     assert running.ends.tolist() == [140.0, 1000.0]
     assert state.gpu_end[1].tolist() == [1000.0, 140.0]
     assert made.capacity.free.tolist() == before
+
+
+def test_a_node_that_takes_no_jobs_changes_nothing_for_the_others():
+    """Node 1 is full until 10 s; that it has no room now says nothing of then."""
+    made = world([1, 2], [(10.0, 1, (0, 1), 1000)])
+    scheduler, pending = DRR(made, Settings(scheduler="DRR")), PendingQueue()
+    one, two = Job("one", 0, 5), Job("two", 0, 5, 2)
+    for job in (one, two):
+        scheduler.arrived(job, 1.0)
+        pending.add(job)
+
+    def closed():
+        return scheduler.view.state(one.request).closed.tolist()
+
+    assert closed() == [False, False]
+    made.capacity.set_open(0, False)
+    assert closed() == [True, False]
+
+
+@pytest.mark.parametrize("asked", [{"num_workers": 3}, {"gpu_type": "A"}])
+def test_what_the_look_ahead_does_not_know_is_left_to_the_policy(asked):
+    nodes = [Node("a", 2, gpu_type="A"), Node("b", 2, gpu_type="A")]
+    jobs = [Job(f"j{k}", 0.0, 10.0, **asked) for k in range(8)]
+    result = simulate(Settings(scheduler="DRR", learn=False), jobs, nodes)
+
+    assert result.measures["drr_decisions"] > 0
+    assert result.measures["drr_looks"] == 0
+
+
+def test_a_move_leaves_the_cpu_only_jobs_of_its_nodes_in_mind():
+    made = world([2, 2], [(900.0, 0, (), 0), (100.0, 0, (0,), 1000)])
+    view, held = View(made), made.held["r1"]
+    moves = [PlannedMove(held.job, held.placements, (Placement(1, (0,)),), "test")]
+
+    state, _ = view.moved(moves, held.job.request, 0.0, lambda job: 40.0)
+
+    assert view.state(held.job.request).node_end.tolist() == [900.0, 0.0]
+    assert state.node_end.tolist() == [900.0, 140.0]
+
+
+def test_a_job_that_never_fits_is_no_replay():
+    replay = Replay([Job("wide", 0, 1, 8)], [Node("n", 4)])
+
+    with pytest.raises(UserError, match="can never start"):
+        replay.starts(GROWTH)
 
 
 @pytest.mark.parametrize("attends", [True, False])

@@ -8,8 +8,10 @@ import pytest
 
 from model.config import Settings
 from model.job import Job
-from processes.simulation import simulate
-from schedulers.drr.batch import batch_of, branch_advantages, excess
+from model.node import Node
+from model.target import Target
+from processes.simulation import Simulation, simulate
+from schedulers.drr.batch import Batch, branch_advantages, excess
 from schedulers.drr.checkpoint import load
 from schedulers.drr.experience import DRAWN, TAUGHT, Account, Transition
 from schedulers.drr.observation import Observation
@@ -94,7 +96,7 @@ def test_branches_are_weighed_against_each_other():
 def test_the_policy_gradient_is_that_of_finite_differences():
     rng = np.random.default_rng(3)
     waits = np.array([50.0, 90.0])
-    batch = batch_of(
+    batch = Batch(
         [
             Transition(two_nodes(0, rng), 0, "own", np.arange(2), waits),
             Transition(two_nodes(1, rng), 1, DRAWN, *NOTHING),
@@ -127,6 +129,34 @@ def test_explained_variance():
 
     assert explained(returns, returns) == 1
     assert explained(returns, np.zeros(3)) == pytest.approx(0)
+
+
+def test_nobody_waits_and_nothing_is_lost():
+    """Ten jobs far apart on two empty nodes: the queue is never charged for them."""
+    world = Simulation(
+        Settings(scheduler="DRR", learn=False, num_node=2),
+        [Job(f"j{k}", 100.0 * k, 10.0, 1 + k % 2) for k in range(10)],
+        [Node("a", 8), Node("b", 8)],
+        target=Target((), ()),
+    )
+    told = []
+    world.scheduler.tell = told.append
+    world.run()
+
+    assert len(told) == 9
+    assert [one.reward for one in told] == [0.0] * 9
+    assert [one.elapsed for one in told[1:]] == [100.0] * 8
+
+
+def test_without_evidence_the_policy_stays():
+    rng = np.random.default_rng(5)
+    agent = Agent(fresh(rng), Settings())
+    seen = [two_nodes(0, rng) for _ in range(64)]
+    before = logits(agent.network.parameters_of(), seen[0])
+
+    agent.update([Transition(one, 0, "own", *NOTHING, -1.0, 5.0) for one in seen])
+
+    assert (logits(agent.network.parameters_of(), seen[0]) == before).all()
 
 
 PUBLISHED = (
@@ -187,3 +217,21 @@ def test_training_goes_on_where_it_stopped(cli, tmp_path):
     assert (code, "choose a --name, or --resume" in error) == (2, True)
     code, _, error = cli(*words, "--name", "none", "--resume")
     assert (code, "no training that could go on" in error) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("--rounds -1", "--rounds -1: must be 0 to"),
+        ("--population 3", "--population 3: must be 6 to"),
+        ("--validation 0", "--validation 0: must be 1 to 20"),
+        ("--look-ahead 1", "--look-ahead 1: must be at least 2"),
+        ("--queue sjf", "train: fifo, GPUs only"),
+        ("--stage scorer --resume", "tuned in one go"),
+    ],
+)
+def test_what_cannot_be_trained_with_is_said_at_once(cli, words, told):
+    code, _, error = cli("train", *words.split())
+
+    assert (code, error.count("\n")) == (2, 1)
+    assert told in error

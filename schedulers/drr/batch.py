@@ -34,7 +34,7 @@ class Batch:
             torch.from_numpy(np.stack([one.context for one in seen])),
             torch.from_numpy(np.stack([one.scores for one in seen])),
         )
-        most = max(1, *(len(transition.ways) for transition in transitions), 1)
+        most = max(1, *(len(transition.ways) for transition in transitions))
         shape = (len(transitions), most)
         self.waits = np.full(shape, np.nan)  # s
         ways = np.zeros(shape, np.int64)
@@ -72,11 +72,6 @@ class Batch:
         looked = self.looked.numpy()[:, None]
         both = np.where(looked, branches, drawn[:, None])
         self.gains = torch.from_numpy(np.nan_to_num(both)).float() * self.known
-
-
-def batch_of(transitions: Sequence[Transition]) -> Batch:
-    """Return transitions as a batch."""
-    return Batch(transitions)
 
 
 def excess(waits: Floats) -> Floats:

@@ -2,7 +2,7 @@
 
 Numba renews what it has kept when the file of a function changes, but not when that of
 a function it calls does. So they are kept by the content of all files here: in the
-user's cache, or in a temporary folder where that cannot be written.
+user's cache, or for this process only where that cannot be written.
 """
 
 import hashlib
@@ -41,13 +41,15 @@ def _folder() -> str:
     digest = hashlib.sha256()
     for path in sorted(here.glob("*.py")):
         digest.update(path.read_bytes())
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    home = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
     folder = Path(home) / "defrag" / digest.hexdigest()[:16]
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK):
+            return str(folder)
     except OSError:
-        return str(Path(tempfile.gettempdir()) / f"defrag-{digest.hexdigest()[:16]}")
-    return str(folder)
+        pass
+    return tempfile.mkdtemp(prefix="defrag-")  # of this process only
 
 
 FOLDER = _folder()

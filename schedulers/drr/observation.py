@@ -13,14 +13,14 @@ job at hand; devices that a node lacks are all 0:
 
 Numbers 3 to 6 are 0 on nodes without room. The context is about the job and the queue:
 
-    0  what the job asks for in all, GPUs / 8
+    0  what a worker of the job asks for, GPUs / 8
     1  1 if it asks for a share of a device
     2  its duration, s / (s + 1800)
     3  jobs that wait, n / (n + 100)
     4  what they ask for / all GPUs, x / (x + 1)
     5  share of the cluster that is free
     6  share of its devices that are fully free
-    7  1 if a job of 2 or more GPUs is among the next 50 in line
+    7  1 if a job of 2 or more GPUs is among the 50 first in line, behind the head
     8  how near it is, 1 / (1 + jobs before it), 0 if there is none
 """
 

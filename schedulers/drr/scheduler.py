@@ -70,6 +70,7 @@ class DRR(TunedLinear):
         self._most = settings.look_ahead_jobs or self._affordable()
         self._last: Transition | None = None
         self._deciding = False  # else someone only asks what would be
+        self._decided: dict[str, list[Transition]] = {}  # by job, if it is to start
         self._looks = self.view.covers and settings.queue == "fifo"
         self._cold = COLD * (settings.use_imitation and settings.init_from == "scratch")
         self._counts = {"decisions": 0, "looks": 0, "corrected": 0}
@@ -80,12 +81,12 @@ class DRR(TunedLinear):
         return max(1, min(MOST, WORK // branches // len(self.capacity.nodes)))
 
     def welcomes(self, moves: Sequence[PlannedMove], now: float) -> bool:
-        """Return whether the queue waits no longer after the moves, as far as seen."""
+        """Return whether the queue waits no longer after a round, as far as seen."""
         pending = self._pending
-        if not (self._looks and pending.entries):
+        if not (pending.entries and self._can_look(pending.head)):
             return True
-        settings = self._settings
-        line = self.view.line(pending.head, pending, self._most)
+        head, settings = pending.head, self._settings
+        line = self.view.line(head, pending, self._most)
         behind = float(len(pending) - len(line.submit))
 
         def cost(job: Job) -> float:
@@ -98,8 +99,13 @@ class DRR(TunedLinear):
                 now, (-1, 0), behind, np.inf, starts,
             )  # fmt: skip
 
-        stay = wait(self.view.state(pending.head.request), self.view.running(now))
-        return wait(*self.view.moved(moves, now, cost)) <= stay
+        stay = wait(self.view.state(head.request), self.view.running(now))
+        moved = wait(*self.view.moved(moves, head.request, now, cost))
+        return moved <= stay
+
+    def _can_look(self, job: Job) -> bool:
+        """Return whether a look ahead knows where this job and its likes fit."""
+        return self._looks and job.num_workers == 1 and not job.gpu_type
 
     def measures(self) -> dict[str, float]:
         """Return what DRR alone can tell, for summary.json.
@@ -122,11 +128,17 @@ class DRR(TunedLinear):
         """See `Scheduler.decide`."""
         self._pending = pending
         self._account.note(pending.milli, now)
-        self._deciding = True
+        self._deciding, self._decided = True, {}
         try:
-            return super().decide(pending, now)
+            decision = super().decide(pending, now)
         finally:
             self._deciding = False
+        if isinstance(decision, Decision):
+            job = decision.job
+            told = self._decided.get(job.job_id, [])
+            self._pass_on(told[-job.num_workers :], now)
+            self._account.note(pending.milli - job.total_milli, now)
+        return decision
 
     def choose_node(self, job: Job, now: float) -> int | None:
         """See `PlacingScheduler.choose_node`; for planners, by the scorer alone."""
@@ -150,20 +162,22 @@ class DRR(TunedLinear):
         self._counts["decisions"] += 1
         settings, how = self._settings, OWN
         believed = logits(self.parameters, seen, settings.use_attn).astype(float)
+        looks = self._can_look(job) and min(settings.look_ahead, rooms) > 1
         if self._cold > 0:
             self._cold, how = self._cold - 1, TAUGHT
             believed = np.where(seen.scores < BIG, -KAPPA * seen.scores, -np.inf)
-        elif self.tell and settings.look_ahead == 0:
+        elif self.tell and settings.look_ahead < 2:
             how = DRAWN
             believed = believed + self.world.rng.gumbel(size=len(believed))
         ways = (-believed).argsort(kind="stable")[: min(settings.look_ahead, rooms)]
         node, waits = int(believed.argmax()), np.full(len(ways), np.inf)
-        if self._looks and len(ways) > 1 and job.num_workers == 1:
+        if looks:
             node = self._look(job, seen, believed, ways, waits, now)
         if self.tell:
-            if not np.isfinite(waits).all():
+            if not (waits < BIG).all():
                 ways, waits = ways[:0], waits[:0]
-            self._pass_on(Transition(seen, node, how, ways, waits), now)
+            told = Transition(seen, node, how, ways, waits)
+            self._decided.setdefault(job.job_id, []).append(told)
         return node
 
     def _look(
@@ -191,7 +205,7 @@ class DRR(TunedLinear):
             self.view.running(now),
             line,
             now,
-            float(max(0, waiting - most)),
+            float(waiting - len(line.submit)),
             Choice(seen.nodes[ways], seen.gpus[ways], against),
             MARGIN,
             exact,
@@ -200,11 +214,12 @@ class DRR(TunedLinear):
         self._counts["corrected"] += best > 0
         return int(ways[best])
 
-    def _pass_on(self, transition: Transition, now: float) -> None:
-        """Complete the last transition by its reward, and tell the learner of it."""
+    def _pass_on(self, transitions: Sequence[Transition], now: float) -> None:
+        """Complete each last transition by its reward, and tell the learner of it."""
         fragmentation = self.world.fragmentation
-        fragmented = fragmentation.total / fragmentation.weight / WHOLE_GPU
-        reward, elapsed = self._account.settle(fragmented, now)
-        if self._last is not None and self.tell is not None:
-            self.tell(self._last._replace(reward=reward, elapsed=elapsed))
-        self._last = transition
+        for transition in transitions:
+            fragmented = fragmentation.total / fragmentation.weight / WHOLE_GPU
+            reward, elapsed = self._account.settle(fragmented, now)
+            if self._last is not None and self.tell is not None:
+                self.tell(self._last._replace(reward=reward, elapsed=elapsed))
+            self._last = transition

@@ -13,18 +13,20 @@ from typing import NamedTuple
 import numpy as np
 
 from model.capacity import Capacity, Ints
+from model.errors import UserError
 from model.fragmentation import Fragmentation
 from model.job import WHOLE_GPU, Job
 from model.node import Node
 from model.target import target_workload
 from schedulers.drr.forward import Line, Running, forward
-from schedulers.drr.kernel import weights_of
+from schedulers.drr.kernel import BIG, weights_of
 from schedulers.drr.state import Floats, State, Tables, copied
 from schedulers.drr.view import estimate
 
 WARM_UP = 0.2  # share of jobs, first ones, left out
 SMOOTH = 0.7  # weight of the new elite in mean and spread
 LEAST_SPREAD = 0.02
+ELITE = 6  # one of so many candidates
 
 LIFETIME = weights_of({"growth": 1.0, "node_outlives": 1.0})  # LifetimeAligned's, plain
 GROWTH = weights_of({"growth": 1.0})  # FGD's, plain
@@ -63,7 +65,7 @@ class Replay:
         """Return when each job starts, in the order of submission, (jobs,) s."""
         nothing = np.empty(0, np.int64)
         starts = np.empty(len(self._line.submit))
-        forward(
+        total = forward(
             weights,
             copied(self._state),
             self._tables,
@@ -76,6 +78,8 @@ class Replay:
             np.inf,
             starts,
         )
+        if total == BIG:
+            raise UserError("a job of this trace can never start on this cluster")
         return starts
 
     def columns(self) -> tuple[Floats, Floats, Ints]:
@@ -129,7 +133,7 @@ def cross_entropy(
         noise[0] = 0  # the mean itself
         candidates = mean + spread * noise
         shares = np.array([left_of_gap(weights, cases) for weights in candidates])
-        elite = candidates[shares.argsort(kind="stable")[: population // 6]]
+        elite = candidates[shares.argsort(kind="stable")[: population // ELITE]]
         mean = (1 - SMOOTH) * mean + SMOOTH * elite.mean(axis=0)
         wide = np.maximum(elite.std(axis=0), LEAST_SPREAD)
         spread = (1 - SMOOTH) * spread + SMOOTH * wide

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import torch
 
-from schedulers.drr.batch import batch_of
+from schedulers.drr.batch import Batch
 from schedulers.drr.experience import Transition
 from schedulers.drr.network import Network
 from schedulers.drr.update import imitation_loss
@@ -42,11 +42,9 @@ class Apprentice:
         for _ in range(PASSES):
             losses.clear()
             for transitions in shuffled(episodes, rng):
-                batch = batch_of(transitions)
-                with torch.no_grad():
-                    before = self.network(*batch.inputs)[0].log_softmax(-1)
+                batch = Batch(transitions)
                 after = self.network(*batch.inputs)[0].log_softmax(-1)
-                loss = imitation_loss(after, before, batch)
+                loss = imitation_loss(after, after.detach(), batch)
                 self.optimiser.zero_grad()
                 torch.autograd.backward(loss)
                 torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)

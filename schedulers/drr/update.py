@@ -16,7 +16,8 @@ its weight is 1 while the teacher decides, then `--imitation-loss-weight`, decay
 `--use-dynamic-entropy`: the weight of the entropy, at first beta0, follows a falling
 target. The published rates of 0.02 to 0.06 are a hundred times those that Adam (Kingma
 & Ba, ICLR 2015) learns stably with here, so they count in hundredths; and a batch that
-changes the policy by more than `MOST_KL` is taken back by halves until it does not.
+changes the policy by more than `MOST_KL` is taken back by halves until it does not,
+unless a teacher decided.
 """
 
 from collections.abc import Sequence
@@ -26,7 +27,7 @@ import torch
 from torch import Tensor
 
 from model.config import Settings
-from schedulers.drr.batch import Batch, batch_of
+from schedulers.drr.batch import Batch
 from schedulers.drr.experience import Transition
 from schedulers.drr.network import Network
 from schedulers.drr.policy import Parameters
@@ -75,7 +76,7 @@ class Agent:
 
     def update(self, transitions: Sequence[Transition]) -> dict[str, float]:
         """Learn from decisions in their order; return what there is to say of it."""
-        settings, batch = self._settings, batch_of(transitions)
+        settings, batch = self._settings, Batch(transitions)
         with torch.no_grad():
             before, values = self.network(*batch.inputs)
             before = before.log_softmax(-1)
@@ -87,15 +88,15 @@ class Agent:
             after = logits.log_softmax(-1)
             policy, clipped = policy_loss(after, before, batch)
             imitation = imitation_loss(after, before, batch)
-            entropy = normalised_entropy(after)
+            evident = batch.known.any(-1) | batch.taught
+            entropy = normalised_entropy(after[evident] if evident.any() else after)
             critic = torch.nn.functional.smooth_l1_loss(
                 judged, torch.from_numpy(returns).float()
             )
             loss = policy + self._imitation(batch) * imitation - self.beta * entropy
+            loss = loss * bool(evident.any())  # else entropy alone would have its way
             self.network.zero_grad()
-            torch.autograd.backward(
-                loss + critic
-            )  # they share no parameter that both train
+            torch.autograd.backward(loss + critic)  # which train no parameter together
             torch.nn.utils.clip_grad_norm_(self.network.parameters(), LONGEST)
             self._optimiser.step()
         kl = self._hold_back(kept, before, batch)
@@ -124,10 +125,10 @@ class Agent:
     def _hold_back(self, kept: list[Tensor], before: Tensor, batch: Batch) -> float:
         """Halve the way from the kept parameters until the policy is near enough."""
         with torch.no_grad():
-            for _ in range(HALVINGS):
+            for halvings in range(HALVINGS + 1):
                 kl = divergence(before, self.network(*batch.inputs)[0].log_softmax(-1))
-                if kl <= MOST_KL or batch.taught.any():
-                    return kl
+                if kl <= MOST_KL or batch.taught.any() or halvings == HALVINGS:
+                    break
                 for parameter, old in zip(self._actor, kept, strict=True):
                     parameter.copy_((parameter + old) / 2)
         return kl

@@ -13,6 +13,7 @@ from schedulers.decision import PlannedMove
 from schedulers.drr.forward import Line, Running
 from schedulers.drr.state import Floats, State, Tables, copied
 
+WIDEST = 50  # devices of a node that fit into the bits of a float
 SHORTEST = 1.0  # s; what a job without duration counts as
 _Place = tuple[Placements, float]  # where, and until when, s
 OVERDUE = 60.0  # s; a job that should have ended goes on for as long as it is late
@@ -35,7 +36,8 @@ class View:
         self.tables = Tables(
             self._fragmentation.partly / unit, self._fragmentation.wholly / unit
         )
-        self.covers = not (capacity.counts_cpu or capacity.counts_memory)
+        self._only_gpus = not (capacity.counts_cpu or capacity.counts_memory)
+        self.covers = self._only_gpus and capacity.free.shape[1] <= WIDEST
         nodes = range(len(capacity.nodes))
         self._profile = self._fragmentation.profiles(np.array(nodes))
         self._gpu_end: Floats = np.zeros(capacity.free.shape)  # s
@@ -51,8 +53,10 @@ class View:
         capacity = self._capacity
         self._follow()
         closed = self._none
-        if request.gpu_type or not (self.covers and capacity.all_open):
+        if not self._only_gpus:  # of what else they ask, only this moment is known
             closed = ~capacity.fits(request)
+        elif request.gpu_type or not capacity.all_open:
+            closed = ~(capacity.open & capacity.accessible(request.gpu_type))
         return State(
             capacity.free,
             capacity.whole,
@@ -70,10 +74,17 @@ class View:
         return _sorted(self._residents, now)
 
     def moved(
-        self, moves: Sequence[PlannedMove], now: float, cost: Callable[[Job], float]
+        self,
+        moves: Sequence[PlannedMove],
+        request: Request,
+        now: float,
+        cost: Callable[[Job], float],
     ) -> tuple[State, Running]:
-        """Return state and running jobs as if these moves had been made."""
-        state, place = copied(self.state(moves[0].job.request)), {}
+        """Return state, for a kind of worker, and running jobs after these moves.
+
+        Each takes its job elsewhere, as it is, at the usual *cost*, s.
+        """
+        state, place = copied(self.state(request)), {}
         for move in moves:
             end = max(self._held[move.job.job_id].expected_end, now) + cost(move.job)
             place[move.job.job_id] = (move.destination, end)
@@ -84,17 +95,13 @@ class View:
                     state.total[node] += milli * len(gpus)
         changed = {node for m in moves for node, _ in (*m.source, *m.destination)}
         residents = list(self._residents)
-        joined = {
-            move.job.job_id: self._held[move.job.job_id]
-            for move in moves
-            if move.destination
-        }
+        joined = {name: self._held[name] for name in place}
         for node in sorted(changed):
             there = {held.job.job_id: held for held in self._held.on_node(node)}
             state.whole[node] = (state.free[node] == WHOLE_GPU).sum()
             residents[node] = self._rows(node, (there | joined).values(), place)
-            ends = _ends(residents[node], state.gpu_end.shape[1])
-            state.gpu_end[node], state.node_end[node] = ends, max(ends, default=0.0)
+            state.gpu_end[node] = _ends(residents[node], state.gpu_end.shape[1])
+            state.node_end[node] = residents[node][0].max(initial=0.0)
         return state, _sorted(residents, now)
 
     def line(self, job: Job, waiting: Iterable[Job], most: int) -> Line:
@@ -115,8 +122,7 @@ class View:
     def _look_at(self, node: int) -> None:
         """Note until when whom holds what on a node."""
         rows = self._rows(node, self._held.on_node(node), {})
-        ends = _ends(rows, self._gpu_end.shape[1])
-        self._gpu_end[node] = ends
+        self._gpu_end[node] = _ends(rows, self._gpu_end.shape[1])
         self._node_end[node] = rows[0].max(initial=0.0)
         self._residents[node] = rows
 
