@@ -76,7 +76,7 @@ def check(options: argparse.Namespace, settings: Settings) -> None:
 def make_parser() -> Parser:
     """Return the parser of `train`: all settings, and how long to train."""
     parser = settings_parser("train", __doc__)
-    parser.set_defaults(num_jobs=10_000)
+    parser.set_defaults(num_jobs=10_000, init_from="teacher")
     parser.add_argument("--stage", choices=("scorer", "policy"), default="policy")
     parser.add_argument("--rounds", type=int, default=30, help="generations, or rounds")
     parser.add_argument("--population", type=int, default=64, help="scorers in each")

@@ -197,7 +197,7 @@ class DRROptions:
         float, "weight of DRR's input-dependent baseline", (0, 1e9)
     ] = 0.6
     init_from: Annotated[
-        str, "DRR's parameters: pretrained, scratch, or a safetensors file"
+        str, "DRR's parameters: pretrained, teacher, scratch, or a safetensors file"
     ] = "pretrained"
     learn: Annotated[bool, "DRR goes on learning while it decides"] = True
     teacher: Annotated[

@@ -15,12 +15,15 @@ PRETRAINED = Path(__file__).with_name("pretrained.safetensors")
 
 
 def initial(init_from: str, rng: np.random.Generator) -> Parameters:
-    """Return the parameters to start from: ``pretrained``, ``scratch``, or a file's.
+    """Return the parameters to start from, by name or from a file.
 
-    From scratch, the policy knows nothing of any heuristic: kappa is 0.
+    ``scratch`` knows nothing of any heuristic (kappa is 0), ``teacher`` what its
+    teacher knows and no more, ``pretrained`` is what we ship.
     """
     if init_from == "scratch":
         return fresh(rng, kappa=0.0)
+    if init_from == "teacher":
+        return fresh(rng)
     return load(PRETRAINED if init_from == "pretrained" else Path(init_from))
 
 
@@ -35,7 +38,7 @@ def load(path: Path) -> Parameters:
     """
     if not path.is_file():
         raise UserError(
-            f"--init-from {path}: no such file (or give pretrained, or scratch)"
+            f"--init-from {path}: no such file (or give pretrained, teacher or scratch)"
         )
     try:
         with safe_open(path, framework="numpy") as file:
