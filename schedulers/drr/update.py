@@ -14,8 +14,8 @@ Two kinds of evidence, each behind its published flag:
 `--use-imitation`: a cross-entropy towards what the teacher, or the look ahead, chose;
 its weight is 1 while the teacher decides, then `--imitation-loss-weight`, decaying.
 `--use-dynamic-entropy`: the weight of the entropy, at first beta0, follows a falling
-target. The published rates of 0.02 to 0.06 are a hundred times those that Adam (Kingma
-& Ba, ICLR 2015) learns stably with here, so they count in hundredths; and a batch that
+target. The published rates of 0.02 to 0.06 are ten times those that Adam (Kingma & Ba,
+ICLR 2015) learns stably with here, so they count in tenths; and a batch that
 changes the policy by more than `MOST_KL` is taken back by halves until it does not,
 unless a teacher decided.
 """
@@ -36,9 +36,9 @@ from schedulers.drr.state import Floats
 TAU = 3600.0  # s over which rewards are discounted
 LAMBDA = 0.95
 CLIP = 0.2  # of the ratio of probabilities
-EPOCHS = 2  # passes over a batch
+EPOCHS, TAUGHT_EPOCHS = 3, 30  # passes over a batch; while a teacher decides
 LONGEST = 1.0  # norm to which gradients are cut
-RATE = 0.01  # of the published rates
+RATE = 0.1  # of the published rates
 MOST_KL = 0.01  # nats by which one batch may change the policy, mean
 HALVINGS = 8
 FADING = 0.98  # imitation weight, each batch
@@ -83,7 +83,7 @@ class Agent:
         gains, returns = advantages(batch.rewards, values.numpy(), batch.elapsed)
         batch.weigh(gains, settings.use_advantage_adjustment)
         kept = [parameter.detach().clone() for parameter in self._actor]
-        for _ in range(EPOCHS):
+        for _ in range(TAUGHT_EPOCHS if batch.taught.any() else EPOCHS):
             logits, judged = self.network(*batch.inputs)
             after = logits.log_softmax(-1)
             policy, clipped = policy_loss(after, before, batch)
