@@ -1,5 +1,6 @@
 """Independent tasks over the processes of this machine."""
 
+import gc
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -36,18 +37,25 @@ def each(
     with tqdm(total=len(tasks), desc=label, unit="run", disable=None) as bar:
         if workers <= 1:
             for task in tasks:
-                yield work(task)
+                yield done(work, task)
                 bar.update()
             return
         # spawned: a forked copy of a process with threads, as torch has, may hang
         with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-            waiting = [pool.submit(work, task) for task in tasks]
+            waiting = [pool.submit(done, work, task) for task in tasks]
             try:
                 for future in waiting:
                     yield future.result()
                     bar.update()
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
+
+
+def done(work: Callable[[Task], Outcome], task: Task) -> Outcome:
+    """Return a task's outcome, and let go of all else; simulations form cycles."""
+    outcome = work(task)
+    gc.collect()
+    return outcome
 
 
 def cores() -> int:

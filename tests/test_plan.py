@@ -63,6 +63,16 @@ def test_limits_are_kept(plan, words):
     assert "j5" not in moves["job_id"].tolist()
 
 
+@pytest.mark.parametrize("scheduler", ["BestFit", "DRR"])
+def test_a_scheduler_may_plan_by_its_own_planner(plan, scheduler):
+    code, _, error, moves, _ = plan(JOBS, "--scheduler", scheduler, "--planner", "own")
+
+    assert code == 0, error
+    reason = "makes room" if scheduler == "DRR" else "little used"
+    assert moves["why"].str.startswith(reason).all()
+    assert len(moves) == (scheduler == "DRR")  # no node is below half
+
+
 def test_the_same_snapshot_gives_the_same_bytes(plan, tmp_path):
     plan(JOBS)
     first = (tmp_path / "plan.json").read_bytes()

@@ -18,7 +18,7 @@ from model.target import target_workload
 from schedulers.base import Scheduler, World
 from schedulers.decision import PlannedMove
 from schedulers.planners.draft import Outlook
-from schedulers.planners.registry import planner_of
+from schedulers.planners.registry import planners_of
 from schedulers.planners.staging import staged
 from schedulers.registry import scheduler_class
 
@@ -74,7 +74,7 @@ class Scene:
             settings=self._settings,
             waiting=self._snapshot.waiting,
         )
-        plan = planner_of(self._settings.planner)
+        plan = planners_of(self._settings.planner, self._scheduler.planners)[-1]
         moves = plan(outlook)
         limit = min(outlook.limit, len(moves))
         while sum(map(self._gpu_seconds, moves)) > budget:
