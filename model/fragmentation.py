@@ -41,7 +41,9 @@ class Fragmentation:
         weight x F_n; their sum is `total`.
     """
 
-    def __init__(self, capacity: Capacity, target: Target) -> None:
+    def __init__(
+        self, capacity: Capacity, target: Target, follows: bool = True
+    ) -> None:
         self.capacity = capacity
         self.target = target
         self.weight = max(1, sum(target.weights))
@@ -59,7 +61,8 @@ class Fragmentation:
         self.total = 0
         for node in range(len(types)):
             self.update(node)
-        capacity.watchers.append(self.update)
+        if follows:  # else the amounts stay; tables and profiles are always right
+            capacity.watchers.append(self.update)
 
     def update(self, node: int) -> None:
         """Recompute one node after it changed."""

@@ -41,7 +41,9 @@ class Replay:
     def __init__(self, jobs: Sequence[Job], nodes: Sequence[Node]) -> None:
         jobs = sorted(jobs, key=lambda job: job.submit_time)
         capacity = Capacity(nodes)
-        fragmentation = Fragmentation(capacity, target_workload(jobs, 1.0))
+        fragmentation = Fragmentation(
+            capacity, target_workload(jobs, 1.0), follows=False
+        )
         unit = WHOLE_GPU * fragmentation.weight
         self._tables = Tables(fragmentation.partly / unit, fragmentation.wholly / unit)
         self._state = State(

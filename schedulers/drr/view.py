@@ -31,7 +31,7 @@ class View:
     def __init__(self, world: World) -> None:
         capacity = world.capacity
         self._capacity, self._held = capacity, world.held
-        self._fragmentation = Fragmentation(capacity, world.workload)
+        self._fragmentation = Fragmentation(capacity, world.workload, follows=False)
         unit = WHOLE_GPU * self._fragmentation.weight
         self.tables = Tables(
             self._fragmentation.partly / unit, self._fragmentation.wholly / unit
