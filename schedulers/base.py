@@ -75,7 +75,7 @@ class Scheduler(ABC):
         """Return where the job would go now, whole, or None if it does not fit."""
 
     def welcomes(self, moves: Sequence[PlannedMove], now: float) -> bool:
-        """Return whether moves of running jobs that someone planned should be made."""
+        """Return whether the moves that a round has planned should be made."""
         return True
 
     def arrived(self, job: Job, now: float) -> None:  # noqa: B027

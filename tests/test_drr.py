@@ -4,133 +4,27 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from worlds import HALF_OR_TWO, running_world
 
-from clusterdata.generator import generate
-from model.capacity import Capacity
 from model.config import Settings
 from model.errors import UserError
-from model.fragmentation import Fragmentation, fragment_of
-from model.held import Held, HeldJobs
-from model.job import Job, Placement, Request
+from model.fragmentation import fragment_of
+from model.job import Job, Placement
 from model.node import Node
-from model.target import Target
 from processes.simulation import simulate
-from schedulers.base import World
 from schedulers.decision import PlannedMove
 from schedulers.drr.checkpoint import PRETRAINED, load, saved
-from schedulers.drr.kernel import BIG, FEATURES, choice, rank, weights_of
+from schedulers.drr.kernel import BIG
 from schedulers.drr.observation import observe
 from schedulers.drr.policy import SHAPES, fresh, logits
 from schedulers.drr.scheduler import DRR
-from schedulers.drr.search import GROWTH, Replay, cross_entropy
-from schedulers.drr.teachers import teacher_weights
-from schedulers.drr.tuned import tuned_weights
+from schedulers.drr.search import GROWTH
 from schedulers.drr.view import View
 from schedulers.queue import PendingQueue
 
-HALF_OR_TWO = Target((Request(1, 500), Request(2, 1000)), (3, 1))
-
-
-def world(sizes, running=(), workload=HALF_OR_TWO):
-    """Return nodes of these sizes; running jobs are (end, node, gpus, milli)."""
-    capacity = Capacity([Node(f"n{place}", size) for place, size in enumerate(sizes)])
-    held = HeldJobs()
-    for place, (end, node, gpus, milli) in enumerate(running):
-        job = Job(f"r{place}", 0, end, len(gpus), milli)
-        capacity.shift(job.request, Placement(node, gpus), 1)
-        held.add(Held(job, (Placement(node, gpus),), float(end)))
-    fragmentation = Fragmentation(capacity, workload)
-    rng = np.random.default_rng(0)
-    return World(capacity, fragmentation, held, rng, workload)
-
-
-def ranked(made, job, weights, now=0.0, most=8):
-    """Return (node, device) of the best places, best first."""
-    best, view = choice(most), View(made)
-    found = rank(
-        weights,
-        view.state(job.request),
-        view.tables,
-        job.num_gpus,
-        job.gpu_milli,
-        job.estimate,
-        now,
-        best,
-    )
-    return [(int(best.nodes[k]), int(best.gpus[k])) for k in range(found)]
-
-
-@pytest.mark.parametrize(
-    ("nodes", "gap", "mix"), [(8, 64.0, "native"), (16, 32.0, "share_0.2")]
-)
-def test_the_compiled_queue_starts_every_job_when_simpy_does(nodes, gap, mix):
-    settings = Settings(
-        scheduler="TunedLinear",
-        num_node=nodes,
-        interarrival_time=gap,
-        trace=mix,
-        num_jobs=1500,
-    )
-    jobs = generate(settings)
-
-    simulated = simulate(settings, jobs).jobs_frame()["start_time"].to_numpy()
-    replayed = Replay(jobs, settings.uniform_cluster()).starts(tuned_weights())
-
-    assert (simulated == replayed).all()
-    assert (replayed > [job.submit_time for job in jobs]).any()  # some had to wait
-
-
-@given(
-    st.lists(
-        st.lists(st.sampled_from([0, 250, 500, 900]), min_size=3, max_size=3),
-        min_size=1,
-    )
-)
-def test_growth_alone_ranks_as_the_definition_of_fragmentation(taken):
-    running = [
-        (50.0, node, (gpu,), milli)
-        for node, row in enumerate(taken)
-        for gpu, milli in enumerate(row)
-        if milli
-    ]
-    made = world([3] * len(taken), running)
-    for job in (Job("s", 0, 10, 1, 250), Job("w", 0, 10, 2)):
-        grown = []
-        for node, row in enumerate(made.capacity.rows):
-            before = fragment_of(row, HALF_OR_TWO)
-            for gpu in range(3):
-                after = list(row)
-                if job.num_gpus == 1 and row[gpu] >= 250:
-                    after[gpu] -= 250
-                elif job.num_gpus == 2 and row.count(1000) >= 2 and gpu == 0:
-                    whole = [k for k, free in enumerate(row) if free == 1000]
-                    after[whole[0]] = after[whole[1]] = 0
-                else:
-                    continue
-                grown.append((fragment_of(after, HALF_OR_TWO) - before, node, gpu))
-        found = ranked(made, job, GROWTH, most=1)
-
-        assert bool(found) == bool(grown)
-        if found:
-            node, gpu = found[0]
-            least = min(grown)[0]
-            of_it = [g for g, n, d in grown if n == node and d in (gpu, 0)]
-            assert min(of_it) == pytest.approx(least)
-
-
-def test_a_job_goes_where_it_ends_with_the_others():
-    lifetime = teacher_weights("LifetimeAligned")
-    ends = [(100.0, 0, (0,), 1000), (900.0, 1, (0,), 1000)]
-    made = world([2, 2], ends, workload=Target((), ()))
-
-    # 500 s: outlives node 0 by 400 s = 0.8 of itself, node 1 not at all
-    assert ranked(made, Job("a", 0, 500), lifetime) == [(1, 0), (0, 0)]
-    # 80 s: outlives nobody; the lower node wins the tie
-    assert ranked(made, Job("b", 0, 80), lifetime) == [(0, 0), (1, 0)]
-
 
 def test_each_number_of_the_observation_is_what_it_says():
-    made = world([2, 1], [(3600.0, 0, (1,), 250)])
+    made = running_world([2, 1], [(3600.0, 0, (1,), 250)])
     view, pending = View(made), PendingQueue()
     job = Job("a", 0, 1800, 1, 500)
     pending.add(job)
@@ -161,7 +55,7 @@ def test_the_look_ahead_keeps_the_node_that_the_next_job_needs(look_ahead, node)
     """Nodes of 2 GPUs; one job ends on node 0 at 100, one on node 1 at 1000. The head,
     500 s on one GPU, would delay the pair behind it from 100 to 501 on node 0; best fit
     does not care, and the lower node wins."""
-    made = world([2, 2], [(100.0, 0, (0,), 1000), (1000.0, 1, (0,), 1000)])
+    made = running_world([2, 2], [(100.0, 0, (0,), 1000), (1000.0, 1, (0,), 1000)])
     settings = Settings(scheduler="DRR", teacher="BestFit", look_ahead=look_ahead)
     scheduler, pending = DRR(made, settings), PendingQueue()
     scheduler.parameters = fresh(np.random.default_rng(0))  # best fit, no more
@@ -176,7 +70,7 @@ def test_moves_are_welcome_if_the_queue_does_not_wait_longer():
     """The pair waits for node 0 until 100. If its job moves beside the other, the pair
     starts at once; if the other's job comes to node 0, it waits until 1040."""
     ends = [(100.0, 0, (0,), 1000), (1000.0, 1, (0,), 1000)]
-    made = world([2, 2], ends)
+    made = running_world([2, 2], ends)
     scheduler, pending = DRR(made, Settings(scheduler="DRR")), PendingQueue()
     pair = Job("pair", 1, 50, 2)
     scheduler.arrived(pair, 1.0)
@@ -206,7 +100,7 @@ def test_moves_are_welcome_if_the_queue_does_not_wait_longer():
 
 def test_a_node_that_takes_no_jobs_changes_nothing_for_the_others():
     """Node 1 is full until 10 s; that it has no room now says nothing of then."""
-    made = world([1, 2], [(10.0, 1, (0, 1), 1000)])
+    made = running_world([1, 2], [(10.0, 1, (0, 1), 1000)])
     scheduler, pending = DRR(made, Settings(scheduler="DRR")), PendingQueue()
     one, two = Job("one", 0, 5), Job("two", 0, 5, 2)
     for job in (one, two):
@@ -232,7 +126,7 @@ def test_what_the_look_ahead_does_not_know_is_left_to_the_policy(asked):
 
 
 def test_a_move_leaves_the_cpu_only_jobs_of_its_nodes_in_mind():
-    made = world([2, 2], [(900.0, 0, (), 0), (100.0, 0, (0,), 1000)])
+    made = running_world([2, 2], [(900.0, 0, (), 0), (100.0, 0, (0,), 1000)])
     view, held = View(made), made.held["r1"]
     moves = [PlannedMove(held.job, held.placements, (Placement(1, (0,)),), "test")]
 
@@ -240,13 +134,6 @@ def test_a_move_leaves_the_cpu_only_jobs_of_its_nodes_in_mind():
 
     assert view.state(held.job.request).node_end.tolist() == [900.0, 0.0]
     assert state.node_end.tolist() == [900.0, 140.0]
-
-
-def test_a_job_that_never_fits_is_no_replay():
-    replay = Replay([Job("wide", 0, 1, 8)], [Node("n", 4)])
-
-    with pytest.raises(UserError, match="can never start"):
-        replay.starts(GROWTH)
 
 
 @pytest.mark.parametrize("attends", [True, False])
@@ -319,28 +206,3 @@ def test_a_checkpoint_comes_back_and_a_wrong_one_is_named(tmp_path, cli):
     assert (code, "no such file" in error) == (2, True)
     code, _, error = cli("--scheduler", "DRR", "--teacher", "Nobody")
     assert (code, "must be one of BestFit" in error) == (2, True)
-
-
-def test_the_search_finds_weights_that_wait_less():
-    settings = Settings(num_node=8, interarrival_time=64.0, num_jobs=1500)
-    jobs = generate(settings)
-    replay = Replay(jobs, settings.uniform_cluster())
-    from schedulers.drr.search import Case, left_of_gap
-
-    cases = [[Case(replay, replay.mean_delay(GROWTH), 0.0)]]
-    seen = []
-    weights = cross_entropy(
-        lambda generation: cases,
-        4,
-        12,
-        np.random.default_rng(0),
-        lambda *told: seen.append(told),
-    )
-
-    assert len(seen) == 4
-    assert left_of_gap(weights, cases) < left_of_gap(GROWTH, cases)
-    assert left_of_gap(GROWTH, cases) == pytest.approx(1.0)
-
-
-def test_weights_are_named():
-    assert weights_of({"node_free": 2.0})[FEATURES.index("node_free")] == 2.0

@@ -6,13 +6,15 @@ from hypothesis import strategies as st
 from model.capacity import Capacity
 from model.fragmentation import Fragmentation
 from model.held import Held, HeldJobs
-from model.job import Job, Placement
+from model.job import Job, Placement, Request
 from model.node import Node
+from model.target import Target
 from schedulers.base import World
 from schedulers.first_fit import FirstFit
 from schedulers.planners.draft import Outlook
 
 RESOURCES = "gpu,cpu,memory"
+HALF_OR_TWO = Target((Request(1, 500), Request(2, 1000)), (3, 1))
 
 
 @st.composite
@@ -79,3 +81,16 @@ def outlook(nodes, running, target, limit, resources=("gpu",), **rules):
 def moved(moves):
     """Return where each moved job goes: {id: node}."""
     return {move.job.job_id: move.destination[0].node for move in moves}
+
+
+def running_world(sizes, running=(), workload=HALF_OR_TWO):
+    """Return nodes of these sizes; running jobs are (end, node, gpus, milli)."""
+    capacity = Capacity([Node(f"n{place}", size) for place, size in enumerate(sizes)])
+    held = HeldJobs()
+    for place, (end, node, gpus, milli) in enumerate(running):
+        job = Job(f"r{place}", 0, end, len(gpus), milli)
+        capacity.shift(job.request, Placement(node, gpus), 1)
+        held.add(Held(job, (Placement(node, gpus),), float(end)))
+    fragmentation = Fragmentation(capacity, workload)
+    rng = np.random.default_rng(0)
+    return World(capacity, fragmentation, held, rng, workload)

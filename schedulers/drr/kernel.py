@@ -85,18 +85,9 @@ def rank(
         row, idle = profile[node], whole[node]
         if 0 < milli < WHOLE_GPU:
             score, gpu = share_score(
-                weights,
-                free,
-                gpu_end,
-                partly,
-                wholly,
-                node,
-                row,
-                idle,
-                milli,
-                duration,
-                now,
-            )
+                weights, free, gpu_end, partly, wholly, node, row, idle, milli,
+                duration, now,
+            )  # fmt: skip
             if score == BIG:
                 continue
         elif idle < num_gpus:

@@ -36,11 +36,9 @@ from schedulers.drr.tuned import TunedLinear
 from schedulers.queue import PendingQueue
 
 PATIENCE = 60.0  # s that each waiting job may wait for one unit of the scorer's liking
-MARGIN = (
-    1.05  # by how much a wait must be better than that of the policy's first choice
-)
+MARGIN = 1.05  # by how much a wait must beat that of the policy's first choice
 MOST, WORK = 400, 150_000  # jobs of a look ahead; jobs x nodes of all its branches
-EXACT = 4
+EXACT = 4  # looks ahead, of which one is run to the end for the learner
 COLD = 1000  # decisions of the teacher that come first when starting from scratch
 
 

@@ -15,13 +15,15 @@ import numpy as np
 from model.capacity import Capacity, Ints
 from model.errors import UserError
 from model.fragmentation import Fragmentation
-from model.job import WHOLE_GPU, Job
+from model.held import HeldJobs
+from model.job import WHOLE_GPU, Job, Request
 from model.node import Node
 from model.target import target_workload
+from schedulers.base import World
 from schedulers.drr.forward import Line, Running, forward
 from schedulers.drr.kernel import BIG, weights_of
-from schedulers.drr.state import Floats, State, Tables, copied
-from schedulers.drr.view import estimate
+from schedulers.drr.state import Floats, copied
+from schedulers.drr.view import View, estimate
 
 WARM_UP = 0.2  # share of jobs, first ones, left out
 SMOOTH = 0.7  # weight of the new elite in mean and spread
@@ -41,21 +43,11 @@ class Replay:
     def __init__(self, jobs: Sequence[Job], nodes: Sequence[Node]) -> None:
         jobs = sorted(jobs, key=lambda job: job.submit_time)
         capacity = Capacity(nodes)
-        fragmentation = Fragmentation(
-            capacity, target_workload(jobs, 1.0), follows=False
-        )
-        unit = WHOLE_GPU * fragmentation.weight
-        self._tables = Tables(fragmentation.partly / unit, fragmentation.wholly / unit)
-        self._state = State(
-            capacity.free,
-            capacity.whole,
-            capacity.free_total,
-            np.zeros(capacity.free.shape),
-            np.zeros(len(nodes)),
-            np.zeros(len(nodes), dtype=bool),
-            capacity.num_gpus,
-            fragmentation.profiles(np.arange(len(nodes))),
-        )
+        target = target_workload(jobs, 1.0)
+        fragmentation = Fragmentation(capacity, target, follows=False)
+        rng = np.random.default_rng(0)  # nothing is drawn
+        view = View(World(capacity, fragmentation, HeldJobs(), rng, target))
+        self._tables, self._state = view.tables, view.state(Request(1, WHOLE_GPU))
         self._line = Line(
             np.array([job.submit_time for job in jobs], dtype=float),
             np.array([estimate(job) for job in jobs]),
