@@ -88,16 +88,23 @@ def forward(
             time = min(time, line.submit[here])
         if time == BIG:  # the next job can never start
             return BIG
-        while ended < len(running.ends) and running.ends[ended] <= time:
-            node, milli = running.nodes[ended], running.milli[ended]
-            give_back(state, node, running.taken[ended], milli)
-            ended += 1
+        ended = _end(state, running, ended, time)
         while size and ends[0] <= time:
             last = started[0]
             size = _pop(ends, started, size)
             give_back(state, nodes[last], taken[last], line.milli[last])
         while here < jobs and line.submit[here] <= time:
             here += 1
+
+
+@compiled
+def _end(state: State, running: Running, ended: int, time: float) -> int:
+    """Let running jobs end that do by now; return how many have ended in all."""
+    while ended < len(running.ends) and running.ends[ended] <= time:
+        node, milli = running.nodes[ended], running.milli[ended]
+        give_back(state, node, running.taken[ended], milli)
+        ended += 1
+    return ended
 
 
 @compiled
