@@ -35,6 +35,7 @@ MEASURES = (
     Measure("stranded_ratio", "stranded", "%", -1),
     Measure("deadlines_met", "deadlines met", "%", 1),
     Measure("moves_per_job", "moves per job", "", 0),
+    Measure("moved_share", "lost to moves", "%", 0),
     Measure("gap_closed", "gap closed", "", 1),
     Measure("decision_ms_p50", "decision p50", "ms", 0),
 )

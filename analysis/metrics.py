@@ -177,14 +177,19 @@ def fairness_measures(measured: pd.DataFrame) -> dict[str, float]:
 
 
 def move_measures(jobs: pd.DataFrame, moves: pd.DataFrame) -> dict[str, float]:
-    """Return how often jobs moved and the GPU-seconds without progress it cost."""
+    """Return how often jobs moved and the GPU-seconds without progress it cost.
+
+    moved_share : these GPU-seconds / those that all jobs ask for.
+    """
     gpus = jobs["num_workers"] * jobs["num_gpus"] * jobs["gpu_milli"] / 1000
     of_job = dict(zip(jobs["job_id"].astype(str), gpus, strict=True))
     lost = moves["job_id"].astype(str).map(of_job).to_numpy(float) * moves["cost"]
+    asked = float((gpus * jobs["duration"]).sum())
     return {
         "moves": len(moves),
         "moves_per_job": len(moves) / len(jobs) if len(jobs) else 0.0,
         "moved_gpu_seconds": float(lost.sum()),
+        "moved_share": float(lost.sum()) / asked if asked else 0.0,
         "max_moves_per_job": int(jobs["moves"].max()) if len(jobs) else 0,
     }
 

@@ -47,7 +47,7 @@ def test_a_winner_beats_each_other_one_beyond_the_interval():
         table = rows(**delays)
         for column in ("p99_queueing_delay", "mean_jct", "allocation_ratio",
                        "fragmentation_ratio", "stranded_ratio", "deadlines_met",
-                       "moves_per_job", "decision_ms_p50"):  # fmt: skip
+                       "moves_per_job", "moved_share", "decision_ms_p50"):  # fmt: skip
             table[column] = 1.0
         (lines,) = compare(table).values()
         return [line.scheduler for line in lines if line.wins[0]]
