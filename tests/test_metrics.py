@@ -115,6 +115,17 @@ def test_a_job_that_never_ends_misses_its_deadline(simulation):
     assert np.isnan(summary["pooled_mean_queueing_delay"])  # no bound for such a run
 
 
+def test_what_moves_cost_by_hand(simulation):
+    """One of two jobs of 1000 GPU-s is moved for 40 GPU-s, at 100 s."""
+    jobs = [Job("a", 0, 1000), Job("b", 0, 1000)]
+    rounds = {"use_rescheduling": True, "re_time": 100.0, "util_threshold": 0.9}
+    run = simulation(jobs, (2, 2), scheduler="WorstFit", migration_cost="40", **rounds)
+    measures = summary_of(run.run(), 4000)
+
+    assert (measures["moves"], measures["max_moves_per_job"]) == (1, 1)
+    assert (measures["moved_gpu_seconds"], measures["moved_share"]) == (40, 0.02)
+
+
 def test_refused_jobs_do_not_steer_fgd(simulation):
     jobs = [Job("small", 0, 1, gpu_milli=300), Job("huge", 0, 1, 9, num_workers=9000)]
     sim = simulation(jobs, (2,))
