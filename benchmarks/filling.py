@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
+from clusterdata.formats.openb import read_openb_nodes, read_openb_requests
 from clusterdata.inflation import inflation_jobs, shuffled_nodes
-from clusterdata.openb import read_openb_nodes, read_openb_requests
 from clusterdata.table import Table
 from commands.fgd_openb import NODES, PODS
 from model.streams import stream

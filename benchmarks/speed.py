@@ -21,8 +21,8 @@ from statistics import median
 from time import process_time
 
 from benchmarks.skeleton import run_skeleton
+from clusterdata.formats.openb import read_openb_nodes, read_openb_pods
 from clusterdata.generator import generate
-from clusterdata.openb import read_openb_nodes, read_openb_pods
 from clusterdata.table import Table
 from model.config import Settings
 from model.job import Job

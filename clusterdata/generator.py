@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from clusterdata import pai
 from clusterdata.arrivals import draw_arrivals
-from clusterdata.canonical import write_canonical
+from clusterdata.formats.canonical import write_canonical
 from model.config import GPU_TYPES, Settings
 from model.errors import UserError
 from model.job import WHOLE_GPU, Job

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from clusterdata.canonical import LONGEST
+from clusterdata.formats.canonical import LONGEST
 from clusterdata.table import Table
 from model.errors import suggestion
 from model.node import ORDERS, Node, NodeChange

@@ -1,7 +1,8 @@
-"""Read a CSV file column by column; every problem is named by file, line and column."""
+"""Columns of text, read as numbers and times; problems are named by line and column."""
 
+import csv
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,24 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clusterdata.parsing import guarded, parsed
+from clusterdata.report import LEFT_OUT, REPAIRED, Mask, Report
+from clusterdata.source import opened
 from model.errors import TraceError, suggestion
+
+CHUNK = 200_000  # rows
 
 
 class Table:
     """The text of a CSV file, checked for shape, read as numbers when asked.
+
+    Attributes
+    ----------
+    columns : their names.
+    frame : the text, one row for each that is not blank.
+    line : (rows,) where each row begins in the file.
+    bad : (rows,) whether something about a row was not allowed; without a report
+        that collects, that is an error at once.
 
     Raises
     ------
@@ -22,65 +36,98 @@ class Table:
         missing or a value is not allowed.
     """
 
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
-        frame = self._read()
+    def __init__(
+        self, path: str | Path, report: Report | None = None, separator: str = ","
+    ) -> None:
+        path = Path(path)
+        with opened(path) as file:
+            frame = parsed(path, file, sep=separator)
         header = [str(name).strip() for name in frame.iloc[0]]
-        rows = frame.iloc[1:]
-        if rows.empty:
-            raise TraceError(f"{path}: has a header but no rows")
         repeated = sorted({name for name in header if header.count(name) > 1})
         if repeated:
             raise TraceError(f"{path}, line 1: column {repeated[0]!r} appears twice")
         breaks = frame.apply(lambda column: column.str.count("\n")).sum(axis=1)
         first_line = 1 + np.arange(len(frame)) + np.cumsum(breaks) - breaks
-        blank = rows.apply(lambda column: column.str.strip() == "").all(axis=1)
-        self.columns = header
-        self.line: NDArray[np.int64] = first_line.to_numpy(np.int64)[1:][~blank]
-        self.frame = rows[~blank].reset_index(drop=True).set_axis(header, axis=1)
+        rows = frame.iloc[1:].set_axis(header, axis=1)
+        self._take(path, rows, first_line.to_numpy(np.int64)[1:], report, "line")
         if self.frame.empty:
             raise TraceError(f"{path}: has a header but no rows")
 
-    def _read(self) -> pd.DataFrame:
-        if not self.path.is_file():
-            raise TraceError(f"{self.path}: no such file")
-        if self.path.stat().st_size == 0:
-            raise TraceError(f"{self.path}: the file is empty")
-        try:
-            return pd.read_csv(
-                self.path,
-                header=None,
-                dtype=str,
-                keep_default_na=False,
-                na_filter=False,
-                encoding="utf-8-sig",
-                skip_blank_lines=False,
-                compression=None,
+    @classmethod
+    def of(
+        cls,
+        path: Path,
+        columns: pd.DataFrame | Mapping[str, Sequence[str]],
+        line: NDArray[np.int64],
+        report: Report | None = None,
+        word: str = "line",
+    ) -> "Table":
+        """Return a table of text that was read otherwise.
+
+        Parameters
+        ----------
+        line, word : where each row is in the file, as in ``line 7`` or ``item 7``.
+        """
+        table = cls.__new__(cls)
+        frame = pd.DataFrame(columns, dtype=object)
+        table._take(path, frame, line, report, word)
+        return table
+
+    @classmethod
+    def chunks(
+        cls, path: Path, header: Sequence[str], report: Report, member: str = ""
+    ) -> Iterator["Table"]:
+        """Yield a large file without quotes piece by piece.
+
+        Parameters
+        ----------
+        header : the columns of a file that does not name them; if its first line
+            does, that line is passed over.
+        """
+        with opened(path, member) as file:
+            parts = parsed(
+                path, file, chunksize=CHUNK, quoting=csv.QUOTE_NONE, names=[*header]
             )
-        except pd.errors.EmptyDataError:
-            raise TraceError(f"{self.path}: the file is empty") from None
-        except OSError as error:
-            raise TraceError(f"{self.path}: {error.strerror}") from None
-        except (pd.errors.ParserError, UnicodeDecodeError) as error:
-            text = str(error).replace("Error tokenizing data. C error: ", "").strip()
-            raise TraceError(f"{self.path}: {text}") from None
+            first = 1
+            for frame in guarded(path, parts):
+                lines = np.arange(first, first + len(frame))
+                first += len(frame)
+                if lines[0] == 1 and [*frame.iloc[0]] == [*header]:
+                    frame, lines = frame.iloc[1:], lines[1:]
+                yield cls.of(path, frame, lines, report)
+
+    def _take(
+        self,
+        path: Path,
+        rows: pd.DataFrame,
+        line: NDArray[np.int64],
+        report: Report | None,
+        word: str,
+    ) -> None:
+        """Keep the rows that are not blank."""
+        blank = (rows.iloc[:, 0].str.strip() == "").to_numpy(bool, copy=True)
+        if blank.any():
+            stripped = rows[blank].apply(lambda column: column.str.strip() == "")
+            blank[blank] = stripped.all(axis=1).to_numpy(bool)
+        self.path, self.columns, self.word = path, [*rows.columns], word
+        self.report = report or Report()
+        self.line: NDArray[np.int64] = line[~blank]
+        self.frame = rows[~blank].reset_index(drop=True)
+        self.bad: Mask = np.zeros(len(self.frame), bool)
 
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.frame)
 
+    def __contains__(self, name: object) -> bool:
+        """Return whether the file has a column of that name."""
+        return name in self.columns
+
     def check_columns(self, required: Sequence[str], optional: Sequence[str]) -> None:
         """Raise TraceError if a required column is missing or one is unknown."""
         known = [*required, *optional]
         unknown = [name for name in self.columns if name not in known]
-        for name in required:
-            if name not in self.columns:
-                near = suggestion(name, unknown)
-                raise TraceError(
-                    f"{self.path}, line 1: no column {name!r}"
-                    f"{near.replace('did you mean', 'is it')}; "
-                    f"required are {', '.join(required)}"
-                )
+        self.need(required, unknown)
         for name in unknown:
             near = suggestion(name, [known for known in known if known not in self])
             raise TraceError(
@@ -88,9 +135,16 @@ class Table:
                 f"known are {', '.join(known)}"
             )
 
-    def __contains__(self, name: object) -> bool:
-        """Return whether the file has a column of that name."""
-        return name in self.columns
+    def need(self, required: Sequence[str], unknown: Sequence[str] = ()) -> None:
+        """Raise TraceError if one of the columns is missing; others may be there."""
+        for name in required:
+            if name not in self.columns:
+                near = suggestion(name, unknown or self.columns)
+                raise TraceError(
+                    f"{self.path}, line 1: no column {name!r}"
+                    f"{near.replace('did you mean', 'is it')}; "
+                    f"required are {', '.join(required)}"
+                )
 
     def text(self, name: str, default: str = "") -> list[str]:
         """Return a column as text; *default* for each row if there is none."""
@@ -113,22 +167,18 @@ class Table:
         if name not in self and default is not None:
             return np.full(len(self), default)
         text = self.frame[name].str.strip()
-        empty = (text == "").to_numpy()
+        empty = (text == "").to_numpy(bool)
         values = pd.to_numeric(text, errors="coerce").to_numpy(dtype=float)
-        if default is not None:
-            values = np.where(empty, default, values)
-            empty = np.zeros_like(empty)
         allowed = np.isfinite(values) & (values >= low) & (values <= high)
         if default is not None:
+            values = np.where(empty, default, values)
             allowed |= values == default
-            allowed |= np.isnan(values) & (text == "").to_numpy() & math.isnan(default)
-        if not allowed.all():
-            row = int(np.argmin(allowed))
-            rule = f"a finite number of at least {low:g}"
-            if high < math.inf:
-                rule += f" and at most {high:g}"
-            raise self.error(row, name, rule)
-        return np.asarray(values, dtype=float)
+            allowed |= empty
+        rule = f"a finite number of at least {low:g}"
+        if high < math.inf:
+            rule += f" and at most {high:g}"
+        self.check(allowed, name, rule)
+        return np.where(allowed, values, max(low, 0.0))
 
     def integers(
         self,
@@ -140,14 +190,46 @@ class Table:
         """Return a column of whole numbers between *low* and *high*, (rows,)."""
         values = self.numbers(name, low, high, default)
         whole = values == np.floor(values)
-        if not whole.all():
-            raise self.error(int(np.argmin(whole)), name, "a whole number")
-        return values.astype(np.int64)
+        self.check(whole, name, "a whole number")
+        return np.where(whole, values, low).astype(np.int64)
+
+    def times(self, name: str, none: Sequence[str] = ("",)) -> NDArray[np.float64]:
+        """Return a column of dates and times as s since 1970, nan for those in *none*.
+
+        Times without a zone are taken as UTC, so that no hour is missing or twice.
+        """
+        text = self.frame[name].str.strip()
+        parsed = pd.to_datetime(text, errors="coerce", utc=True, format="ISO8601")
+        absent = text.isin([*none]).to_numpy(bool)
+        since = (parsed - pd.Timestamp(0, tz="UTC")).dt.total_seconds()
+        values = np.asarray(since.to_numpy(float), np.float64)
+        self.check(absent | ~np.isnan(values), name, "a time as 2020-04-01 12:30:00")
+        return values
+
+    def check(self, allowed: Mask, name: str, rule: str) -> None:
+        """Refuse the rows that are not allowed: an error, or marked as bad."""
+        for row in np.flatnonzero(~allowed & ~self.bad).tolist():
+            self.report.wrong(self.error(row, name, rule))
+        self.bad |= ~allowed
+
+    def left_out(self, rows: Mask, why: str) -> None:
+        """Count rows that the jobs will not contain."""
+        rows = rows & ~self.bad
+        self.report.note(LEFT_OUT, str(self.path), rows, why, self.where)
+
+    def repaired(self, rows: Mask, why: str) -> None:
+        """Count rows whose values were changed."""
+        rows = rows & ~self.bad
+        self.report.note(REPAIRED, str(self.path), rows, why, self.where)
+
+    def where(self, row: int) -> str:
+        """Return where a row is, as in ``line 7``."""
+        return f"{self.word} {self.line[row]}"
 
     def error(self, row: int, name: str, rule: str) -> TraceError:
         """Return an error about one value: where it is and what is allowed."""
-        value: Any = self.frame[name].iloc[row]
+        value: Any = self.frame[name].iloc[row] if name in self.frame else ""
+        shown = repr(value) if len(str(value)) <= 80 else repr(str(value)[:77] + "...")
         return TraceError(
-            f"{self.path}, line {self.line[row]}, column {name!r}: "
-            f"{value!r} is not {rule}"
+            f"{self.path}, {self.where(row)}, column {name!r}: {shown} is not {rule}"
         )

@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clusterdata import canonical, openb
 from clusterdata.arrivals import draw_arrivals
+from clusterdata.clusters import read_nodes
 from clusterdata.generator import MIXES, generate
 from clusterdata.node_events import read_node_events
+from clusterdata.registry import Trace, read_trace
 from clusterdata.table import Table
 from model.classes import JOB_CLASSES
 from model.config import Settings, flag
@@ -57,9 +58,10 @@ def load_workload(settings: Settings) -> Workload:
         checksum = hashlib.sha256(repr(jobs).encode()).hexdigest()
     else:
         path = _trace_path(settings.trace)
-        jobs = read_trace(path)
-        checksum = hashlib.sha256(path.read_bytes()).hexdigest()
-        jobs = _adapt(jobs, settings, notes)
+        trace = read_trace(path, settings.trace_format)
+        checksum = checksum_of(path)
+        notes += trace.report.lines()
+        jobs = _without_types(_adapt(trace, settings, notes), nodes, notes)
         notes += _idle_settings(settings)
     jobs = with_classes(jobs, settings.seed)
     if settings.slack_factors:
@@ -75,31 +77,53 @@ def load_workload(settings: Settings) -> Workload:
 def load_nodes(settings: Settings) -> tuple[Node, ...]:
     """Return the nodes of the node list, or those that the settings describe."""
     if settings.node_list:
-        return openb.read_openb_nodes(Table(settings.node_list))
+        return read_nodes(Path(settings.node_list))
     return settings.uniform_cluster()
 
 
 def _trace_path(name: str) -> Path:
     path = Path(name)
-    if not path.is_file() and not re.search(r"[/\\.]", name):
+    if not path.exists() and not re.search(r"[/\\.]", name):
         near = suggestion(name, MIXES)
         raise UserError(f"--trace {name}: no such file or mix{near}")
     return path
 
 
-def read_trace(path: str | Path) -> list[Job]:
-    """Return the jobs of a trace file, ours or openb's, in the order of the file."""
-    table = Table(path)
-    theirs = set(openb.REQUIRED) - set(canonical.REQUIRED)
-    if len(theirs & set(table.columns)) > len(
-        set(table.columns) & {"job_id", "num_gpus"}
-    ):
-        return openb.read_openb_pods(table)
-    return canonical.read_canonical(table)
+def checksum_of(path: Path) -> str:
+    """Return the SHA-256 of a file, or of all files of a folder in their order."""
+    digest = hashlib.sha256()
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    for each in filter(Path.is_file, files):
+        with each.open("rb") as file:
+            while part := file.read(2**20):
+                digest.update(part)
+    return digest.hexdigest()
 
 
-def _adapt(jobs: list[Job], settings: Settings, notes: list[str]) -> list[Job]:
+def _without_types(
+    jobs: list[Job], nodes: Sequence[Node], notes: list[str]
+) -> list[Job]:
+    """Drop demands for types of GPU on a cluster whose nodes have no types."""
+    demanding = sum(bool(job.gpu_type) for job in jobs)
+    if not demanding or any(node.gpu_type for node in nodes):
+        return jobs
+    notes.append(
+        f"the nodes have no types of GPU (--node-list gives them some): the demands "
+        f"of {demanding:,} jobs for one are ignored"
+    )
+    return [replace(job, gpu_type="") for job in jobs]
+
+
+def _adapt(trace: Trace, settings: Settings, notes: list[str]) -> list[Job]:
     """Sort by time, keep the first `num_jobs`, redraw arrivals if asked."""
+    jobs = trace.jobs
+    if not jobs:
+        raise TraceError(f"{settings.trace}: no job is left to run; {notes}")
+    if not (trace.timed or settings.interarrival_time):
+        raise TraceError(
+            f"{settings.trace}: says nothing about when jobs were submitted; say "
+            f"--interarrival-time SECONDS, and arrivals are drawn"
+        )
     times = [job.submit_time for job in jobs]
     if times != sorted(times):
         notes.append(

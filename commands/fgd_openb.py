@@ -17,8 +17,8 @@ from analysis.inflation import (
 )
 from analysis.inflation_figure import draw_inflation
 from analysis.run_folder import write_csv
+from clusterdata.formats.openb import read_openb_nodes, read_openb_requests
 from clusterdata.inflation import inflation_jobs, shuffled_nodes
-from clusterdata.openb import read_openb_nodes, read_openb_requests
 from clusterdata.table import Table
 from commands.parallel import each
 from model.errors import UserError, suggestion

@@ -31,7 +31,9 @@ class ClusterOptions:
     gpus_per_node: Annotated[int, "GPUs on each of them", (1, 64)] = 8
     cpu_per_node: Annotated[int, "milli-cores on each of them", (0, 2**40)] = 96_000
     memory_per_node: Annotated[int, "MiB on each of them", (0, 2**40)] = 524_288
-    node_list: Annotated[str, "CSV of nodes: sn,cpu_milli,memory_mib,gpu,model"] = ""
+    node_list: Annotated[
+        str, "nodes: CSV of sn,cpu_milli,memory_mib,gpu,model, TOML, or Alibaba's lists"
+    ] = ""
     node_events: Annotated[
         str, "CSV of joins, drains, leaves and returns: time (s),node,event"
     ] = ""
@@ -43,8 +45,12 @@ class JobOptions:
     """Which jobs come, and what is known of them."""
 
     trace: Annotated[
-        str, "CSV of jobs (ours or openb's), or generated: native, share_0.2, share_0.6"
+        str,
+        "file of jobs (run.py trace formats), or a mix: native, share_0.2, share_0.6",
     ] = "native"
+    trace_format: Annotated[
+        str, "of the trace file, with options as slurm:shards=8; run.py trace formats"
+    ] = "auto"
     num_jobs: Annotated[
         int, "jobs; 0 = 20000 generated ones, or the whole trace file", (0, 100_000_000)
     ] = 0

@@ -2,15 +2,16 @@
 
 import pytest
 
-from clusterdata.openb import read_openb_nodes
+from clusterdata.formats.openb import read_openb_nodes
+from clusterdata.registry import read_trace
 from clusterdata.table import Table
-from clusterdata.workload import load_workload, read_trace
+from clusterdata.workload import load_workload
 from model.config import Settings
 from model.errors import TraceError
 
 
 def test_openb_is_read_whole_with_its_quirks(openb):
-    jobs = read_trace(openb / "openb_pod_list_default.csv")
+    jobs = read_trace(openb / "openb_pod_list_default.csv").jobs
 
     assert len(jobs) == 8152
     assert jobs[0].submit_time == 0
@@ -28,20 +29,20 @@ def test_openb_durations_count_from_scheduling_or_else_from_creation(tmp_path):
         "ran,1000,10,1,460,,LS,Running,100,190,130\n"
         "pending,1000,10,1,1000,T4|P100,LS,Pending,150,170,\n"
     )
-    ran, pending = read_trace(path)
+    ran, pending = read_trace(path).jobs
 
     assert (ran.submit_time, ran.duration, ran.gpu_milli) == (0, 60, 460)
     assert (pending.submit_time, pending.duration) == (50, 20)
     assert pending.gpu_type == "T4|P100"
 
 
-def test_every_openb_file_with_times_is_read(openb):
+def test_every_openb_file_with_times_is_read_trace(openb):
     for path in sorted(openb.glob("openb_pod_list_*.csv")):
         if "multigpu" in path.name:
             with pytest.raises(TraceError, match="without times .* cannot be replayed"):
                 read_trace(path)
         else:
-            assert len(read_trace(path)) > 7000
+            assert len(read_trace(path).jobs) > 7000
 
 
 def test_openb_nodes(openb):

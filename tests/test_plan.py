@@ -149,7 +149,7 @@ def test_kubectl_json_is_read_shares_included(plan):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"0.5"', '"1.5"', "Pod kai: job ml/kai: gpu_milli 1500 must be at most 1000"),
+        ('"0.5"', '"1.5"', "Pod kai: a share of 1.5 GPUs must be from 0 to 1"),
         ('"1Gi"', '"1Xi"', "Pod whole: memory '1Xi' must be a number of"),
         ('"30"', '"thirty"', "Pod hami: invalid literal for int()"),
         ('"allocatable"', '"capacity"', "Node a: no 'allocatable'"),

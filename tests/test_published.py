@@ -8,7 +8,7 @@ import pytest
 from conftest import SHARED
 
 from analysis.inflation import arrived_series, published_means
-from clusterdata.openb import read_openb_nodes, read_openb_requests
+from clusterdata.formats.openb import read_openb_nodes, read_openb_requests
 from clusterdata.table import Table
 from model.capacity import Capacity
 from model.fragmentation import Fragmentation

@@ -2,9 +2,9 @@
 
 import pytest
 
-from clusterdata.canonical import write_canonical
+from clusterdata.formats.canonical import write_canonical
+from clusterdata.registry import read_trace
 from clusterdata.table import Table
-from clusterdata.workload import read_trace
 from model.errors import TraceError
 from model.job import Job
 
@@ -18,7 +18,7 @@ def trace(tmp_path):
     def read(*lines, header=HEADER, encoding="utf-8", newline="\n"):
         path = tmp_path / "trace.csv"
         path.write_bytes((newline.join([header, *lines]) + newline).encode(encoding))
-        return read_trace(path)
+        return read_trace(path).jobs
 
     return read
 
@@ -128,7 +128,7 @@ def test_missing_empty_and_header_only_files_are_told_apart(tmp_path, trace):
     with pytest.raises(TraceError, match="has a header but no rows"):
         trace()
     (tmp_path / "latin.csv").write_bytes(b"job_id\n\xff\xfe\n")
-    with pytest.raises(TraceError, match="latin.csv: .*utf-8"):
+    with pytest.raises(TraceError, match="latin.csv: is not UTF-8"):
         Table(tmp_path / "latin.csv")
 
 
@@ -153,4 +153,4 @@ def test_a_canonical_trace_survives_a_round_trip(tmp_path):
     ]
     write_canonical(jobs, tmp_path / "t.csv")
 
-    assert read_trace(tmp_path / "t.csv") == jobs
+    assert read_trace(tmp_path / "t.csv").jobs == jobs

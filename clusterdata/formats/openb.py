@@ -18,7 +18,9 @@ stated there. Cite Weng et al., "Beware of Fragmentation", USENIX ATC 2023.
 import numpy as np
 from numpy.typing import NDArray
 
-from clusterdata.canonical import LONGEST, check_gpus, check_ids
+from clusterdata.formats.building import jobs_of, since_first
+from clusterdata.formats.canonical import LONGEST, check_gpus, check_ids
+from clusterdata.formats.format import Format
 from clusterdata.table import Table
 from model.errors import TraceError
 from model.job import WHOLE_GPU, Job
@@ -50,10 +52,10 @@ def read_openb_pods(table: Table) -> list[Job]:
     scheduled = table.numbers("scheduled_time", high=LONGEST, default=np.nan)
     deleted = table.numbers("deletion_time", high=LONGEST)
     began = np.where(np.isnan(scheduled), created, scheduled)
-    if (deleted < began).any():
-        row = int((deleted < began).argmax())
-        raise table.error(row, "deletion_time", "at or after the pod's start")
-    return _jobs(table, created - created.min(), deleted - began)
+    table.check(deleted >= began, "deletion_time", "at or after the pod's start")
+    pending = np.isnan(scheduled)
+    table.repaired(pending, "no scheduled_time: runs from its creation_time")
+    return _jobs(table, since_first(created, ~table.bad), deleted - began)
 
 
 def read_openb_requests(table: Table) -> list[Job]:
@@ -75,17 +77,17 @@ def _jobs(
     gpus = table.integers("num_gpu")
     milli = table.integers("gpu_milli", high=WHOLE_GPU)
     check_gpus(table, gpus, milli)
-    columns = (
-        table.text("name"),
-        submitted.tolist(),
-        durations.tolist(),
-        gpus.tolist(),
-        milli.tolist(),
-        table.integers("cpu_milli").tolist(),
-        table.integers("memory_mib").tolist(),
-        table.text("gpu_spec"),
-    )
-    return [Job(*values) for values in zip(*columns, strict=True)]
+    columns = {
+        "job_id": table.text("name"),
+        "submit_time": submitted,
+        "duration": durations,
+        "num_gpus": gpus,
+        "gpu_milli": milli,
+        "cpu_milli": table.integers("cpu_milli"),
+        "memory_mib": table.integers("memory_mib"),
+        "gpu_type": table.text("gpu_spec"),
+    }
+    return jobs_of(table, columns)
 
 
 def read_openb_nodes(table: Table) -> tuple[Node, ...]:
@@ -109,3 +111,11 @@ def read_openb_nodes(table: Table) -> tuple[Node, ...]:
         table.text("model"),
     )
     return tuple(Node(*values) for values in zip(*columns, strict=True))
+
+
+FORMAT = Format(
+    "openb",
+    "Alibaba openb pods (cluster-trace-gpu-v2023)",
+    lambda path, report, options: read_openb_pods(Table(path, report)),
+    REQUIRED,
+)

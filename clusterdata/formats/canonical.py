@@ -28,11 +28,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from clusterdata.formats.building import Ints, jobs_of
+from clusterdata.formats.format import Format
 from clusterdata.table import Table
 from model.job import WHOLE_GPU, Job
 
 LONGEST = 1e12  # s; 30,000 years
 MOST_WORKERS = 65_536  # of one job
+MOST_PROBLEMS = 100_000  # that anyone reads
 REQUIRED = ("job_id", "submit_time", "duration", "num_gpus", "gpu_milli")
 OPTIONAL = (
     "cpu_milli",
@@ -58,52 +61,47 @@ def read_canonical(table: Table) -> list[Job]:
     gpus = table.integers("num_gpus")
     milli = table.integers("gpu_milli", high=WHOLE_GPU)
     check_gpus(table, gpus, milli)
-    columns = (
-        table.text("job_id"),
-        table.numbers("submit_time", high=LONGEST).tolist(),
-        table.numbers("duration", high=LONGEST).tolist(),
-        gpus.tolist(),
-        milli.tolist(),
-        table.integers("cpu_milli", default=0).tolist(),
-        table.integers("memory_mib", default=0).tolist(),
-        table.text("gpu_type"),
-        table.integers("num_workers", low=1, high=MOST_WORKERS, default=1).tolist(),
-        table.text("user"),
-        _optional(table, "deadline"),
-        table.text("job_class"),
-        _optional(table, "estimated_duration"),
-    )
+    columns = {
+        "job_id": table.text("job_id"),
+        "submit_time": table.numbers("submit_time", high=LONGEST),
+        "duration": table.numbers("duration", high=LONGEST),
+        "num_gpus": gpus,
+        "gpu_milli": milli,
+        "cpu_milli": table.integers("cpu_milli", default=0),
+        "memory_mib": table.integers("memory_mib", default=0),
+        "gpu_type": table.text("gpu_type"),
+        "num_workers": table.integers(
+            "num_workers", low=1, high=MOST_WORKERS, default=1
+        ),
+        "user": table.text("user"),
+        "deadline": _optional(table, "deadline"),
+        "job_class": table.text("job_class"),
+        "estimated_duration": _optional(table, "estimated_duration"),
+    }
     check_ids(table, "job_id")
-    return [Job(*values) for values in zip(*columns, strict=True)]
+    return jobs_of(table, columns)
 
 
 def check_ids(table: Table, column: str) -> None:
-    """Raise TraceError if an id is empty or appears twice."""
+    """Refuse rows whose id is empty or that of an earlier row."""
     ids = table.frame[column].str.strip()
-    empty = (ids == "").to_numpy()
-    if empty.any():
-        raise table.error(int(empty.argmax()), column, "an id")
-    again = ids.duplicated().to_numpy()
-    if again.any():
-        row = int(again.argmax())
+    table.check((ids != "").to_numpy(bool), column, "an id")
+    again = ids.duplicated().to_numpy(bool)
+    for row in np.flatnonzero(again & ~table.bad).tolist():
         first = table.line[int((ids == ids.iloc[row]).to_numpy().argmax())]
-        raise table.error(row, column, f"unique: line {first} has it too")
+        error = table.error(row, column, f"unique: {table.word} {first} has it too")
+        table.report.wrong(error)
+        if len(table.report.problems) > MOST_PROBLEMS:
+            break
+    table.bad |= again
 
 
-def check_gpus(
-    table: Table,
-    gpus: "np.ndarray[tuple[int], np.dtype[np.int64]]",
-    milli: "np.ndarray[tuple[int], np.dtype[np.int64]]",
-) -> None:
-    """Raise TraceError if a number of devices and a share contradict each other."""
-    wrong = (gpus == 0) != (milli == 0)
-    if wrong.any():
-        rule = "allowed: num_gpus and gpu_milli must both be 0 or neither"
-        raise table.error(int(wrong.argmax()), "gpu_milli", rule)
-    wrong = (gpus > 1) & (milli < WHOLE_GPU)
-    if wrong.any():
-        rule = f"{WHOLE_GPU}, as a job with several GPUs needs them whole"
-        raise table.error(int(wrong.argmax()), "gpu_milli", rule)
+def check_gpus(table: Table, gpus: Ints, milli: Ints) -> None:
+    """Refuse rows whose number of devices and share contradict each other."""
+    rule = "allowed: num_gpus and gpu_milli must both be 0 or neither"
+    table.check((gpus == 0) == (milli == 0), "gpu_milli", rule)
+    rule = f"{WHOLE_GPU}, as a job with several GPUs needs them whole"
+    table.check((gpus <= 1) | (milli == WHOLE_GPU), "gpu_milli", rule)
 
 
 def _optional(table: Table, name: str) -> list[float | None]:
@@ -126,3 +124,11 @@ def write_canonical(jobs: Sequence[Job], path: str | Path) -> None:
         if empty.all():
             frame = frame.drop(columns=name)
     frame.to_csv(path, index=False, lineterminator="\n")
+
+
+FORMAT = Format(
+    "canonical",
+    "our own CSV",
+    lambda path, report, options: read_canonical(Table(path, report)),
+    REQUIRED,
+)

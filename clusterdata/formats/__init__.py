@@ -1,0 +1,1 @@
+"""One file for each format of a trace; `clusterdata.registry` knows them all."""

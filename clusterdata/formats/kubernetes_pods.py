@@ -1,0 +1,134 @@
+"""Pods of Kubernetes as a trace: ``kubectl get pods -A -o json > pods.json``.
+
+With the nodes in the same file (``kubectl get nodes,pods``), MiB of a GPU can be
+turned into shares. `clusterdata.pods` says how a pod's GPUs are read.
+
+Quirks, and what is done about them: a pod is submitted when it was created and runs
+from its start until its last container ended; one that still runs counts as if it
+ended at the newest time in the file, and is reported, since it will run for longer;
+those that never started, or ask for no GPU (``kubernetes:cpu=true`` keeps them), are
+left out. Shares of each of several GPUs count as whole ones. Finished pods are deleted
+by most clusters after a while, so a trace made of one call is short: keep several, or
+an audit log. Each pod is a job of its own.
+
+Source: your own cluster.
+"""
+
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clusterdata.formats.format import Format, Head, Options
+from clusterdata.kubernetes import named, read_items
+from clusterdata.pods import DEVICE_MEMORY, part, pod_job
+from clusterdata.report import LEFT_OUT, REPAIRED, Report
+from model.errors import TraceError
+from model.job import Job
+
+
+class Life(NamedTuple):
+    """When a pod was created, started and ended; s since 1970, None = not yet."""
+
+    created: float
+    started: float | None
+    ended: float | None
+
+
+def read_pods(path: Path, report: Report, options: Options) -> list[Job]:
+    """Return the pods as jobs, in the order of their creation.
+
+    Raises
+    ------
+    TraceError
+        If it is not kubectl's JSON, or a pod makes no sense; names the pod.
+    """
+    items = read_items(path)
+    sizes = {
+        int(size)
+        for node in items["Node"]
+        if (size := part(part(node, "metadata"), "labels").get(DEVICE_MEMORY, "0"))
+        if str(size).isdigit() and size != "0"
+    }
+    memory = min(sizes, default=0)
+    pods: list[tuple[Job, Life]] = []
+    for item in items["Pod"]:
+        pods += _read(path, item, memory, report)
+    newest = max((t for _, life in pods for t in life if t is not None), default=0.0)
+    pods.sort(key=lambda pod: (pod[1].created, pod[0].job_id))
+
+    def note(what: str, why: str, which: list[bool]) -> list[bool]:
+        report.note(
+            what, str(path), np.array(which), why, lambda row: pods[row][0].job_id
+        )
+        return which
+
+    wait = note(LEFT_OUT, "never started", [life.started is None for _, life in pods])
+    bare = [
+        not late and job.num_gpus == 0 and options["cpu"] != "true"
+        for (job, _), late in zip(pods, wait, strict=True)
+    ]
+    note(LEFT_OUT, "no GPU (kubernetes:cpu=true keeps them)", bare)
+    kept = [pod for pod, *out in zip(pods, wait, bare, strict=True) if not any(out)]
+    pods = kept
+    running = [life.ended is None for _, life in kept]
+    note(REPAIRED, "still running: as if it ended at the newest time", running)
+    first = min((life.created for _, life in kept), default=0.0)
+    return [_timed(job, life, first, newest) for job, life in kept]
+
+
+def _read(
+    path: Path, item: dict[str, Any], memory: int, report: Report
+) -> list[tuple[Job, Life]]:
+    """Return a pod, or nothing if it makes no sense."""
+    try:
+        job = named(path, item, lambda item: pod_job(item, memory, rounded=True))
+        return [(job, named(path, item, _life))]
+    except TraceError as error:
+        report.wrong(error)
+        return []
+
+
+def _timed(job: Job, life: Life, first: float, newest: float) -> Job:
+    start = life.created if life.started is None else life.started
+    end = newest if life.ended is None else life.ended
+    return replace(
+        job, submit_time=life.created - first, duration=max(0.0, end - start)
+    )
+
+
+def _life(item: dict[str, Any]) -> Life:
+    status = part(item, "status")
+    containers = status.get("containerStatuses") or []
+    ends = [
+        part(part(container, "state"), "terminated").get("finishedAt")
+        for container in containers
+    ]
+    ended = [_seconds(end) for end in ends if end]
+    started = status.get("startTime")
+    over = status.get("phase") in ("Succeeded", "Failed")
+    return Life(
+        _seconds(item["metadata"]["creationTimestamp"]),
+        _seconds(started) if started else None,
+        max(ended) if over and ended else None,
+    )
+
+
+def _seconds(text: str) -> float:
+    """Return s since 1970 of a time as 2024-01-31T12:00:00Z."""
+    return datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
+
+
+def _recognises(head: Head) -> bool:
+    return head.text.lstrip().startswith("{") and '"items"' in head.text
+
+
+FORMAT = Format(
+    "kubernetes",
+    "pods of Kubernetes, kubectl get pods -A -o json",
+    read_pods,
+    recognises=_recognises,
+    options={"cpu": ("false", "true: keep the pods without a GPU")},
+)
