@@ -3,6 +3,7 @@
 python run.py [simulate]    run some schedulers on one trace
 python run.py compare       schedulers over paired seeds; FGD's published experiment
 python run.py train         what DRR ships with: its scorer, its policy
+python run.py trace         look at jobs, check, convert, generate and fetch them
 python run.py plan          which running jobs to move on a real cluster
 """
 
@@ -10,7 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from commands import compare, plan, simulate, train
+from commands import compare, plan, simulate, trace, train
 from commands.simulate import INTERRUPTED
 from model.errors import UserError, complain, suggestion
 
@@ -18,6 +19,7 @@ COMMANDS = {
     "simulate": simulate.command,
     "compare": compare.command,
     "plan": plan.command,
+    "trace": trace.command,
     "train": train.command,
 }
 

@@ -33,7 +33,7 @@ def compare_runs(
     if _known(pooled):
         blank = ["-"] * (len(HEADS) - 4)
         rows.append(("pooled bound", number(pooled), *blank, "1.000", "-"))
-    return _align(rows)
+    return align(rows)
 
 
 def _measures(summary: dict[str, Any]) -> tuple[str, ...]:
@@ -56,7 +56,7 @@ def _gap(delay: float, reference: float | None, pooled: float | None) -> str:
     return f"{closed:.3f}" if _known(closed) else "-"
 
 
-def _align(rows: Sequence[tuple[str, ...]]) -> str:
+def align(rows: Sequence[tuple[str, ...]]) -> str:
     """Return rows as lines: the first column to the left, others to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []

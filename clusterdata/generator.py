@@ -1,6 +1,6 @@
 """Draw a trace like PAI's: native mix, or with another share of shared GPUs.
 
-    python -m clusterdata.generator     writes the four CSV files beside this one
+``run.py trace preprocess`` writes the four CSV files beside this one with it.
 
 Durations outside the wanted range are left out, as if filtered from the trace, which
 shifts the mix towards the jobs that pass. The rest is scaled so that the expected
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from clusterdata import pai
 from clusterdata.arrivals import draw_arrivals
-from clusterdata.formats.canonical import write_canonical
 from model.config import GPU_TYPES, Settings
 from model.errors import UserError
 from model.job import WHOLE_GPU, Job
@@ -198,17 +197,3 @@ def _draw_types(
     chances = _normal(np.array([*GPU_TYPES.values()]))
     types: list[str] = rng.choice([*GPU_TYPES], num_jobs, p=chances).tolist()
     return types
-
-
-def write_traces(folder: Path = HERE) -> None:
-    """Write the four traces that lie beside this file, byte for byte."""
-    plain = Settings(target_load="off", num_jobs=10_000)
-    write_canonical(generate(plain), folder / "filtered_traces.csv")
-    write_canonical(generate(Settings()), folder / "sampled_traces.csv")
-    for name in ("share_0.2", "share_0.6"):
-        jobs = generate(Settings(trace=name))
-        write_canonical(jobs, folder / f"{name}_traces.csv")
-
-
-if __name__ == "__main__":
-    write_traces()

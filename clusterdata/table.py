@@ -85,11 +85,15 @@ class Table:
             does, that line is passed over.
         """
         with opened(path, member) as file:
-            parts = parsed(
-                path, file, chunksize=CHUNK, quoting=csv.QUOTE_NONE, names=[*header]
-            )
+            parts = parsed(path, file, chunksize=CHUNK, quoting=csv.QUOTE_NONE)
             first = 1
             for frame in guarded(path, parts):
+                if frame.shape[1] != len(header):
+                    raise TraceError(
+                        f"{path}, line {first}: has {frame.shape[1]} fields, not "
+                        f"{len(header)} ({', '.join(header)})"
+                    )
+                frame.columns = pd.Index(header)
                 lines = np.arange(first, first + len(frame))
                 first += len(frame)
                 if lines[0] == 1 and [*frame.iloc[0]] == [*header]:
@@ -201,14 +205,14 @@ class Table:
         text = self.frame[name].str.strip()
         parsed = pd.to_datetime(text, errors="coerce", utc=True, format="ISO8601")
         absent = text.isin([*none]).to_numpy(bool)
-        since = (parsed - pd.Timestamp(0, tz="UTC")).dt.total_seconds()
-        values = np.asarray(since.to_numpy(float), np.float64)
+        since = parsed.dt.as_unit("us").astype("int64").to_numpy() / 1e6
+        values = np.where(parsed.isna(), np.nan, since)
         self.check(absent | ~np.isnan(values), name, "a time as 2020-04-01 12:30:00")
         return values
 
     def check(self, allowed: Mask, name: str, rule: str) -> None:
         """Refuse the rows that are not allowed: an error, or marked as bad."""
-        for row in np.flatnonzero(~allowed & ~self.bad).tolist():
+        for row in np.flatnonzero(~allowed).tolist():
             self.report.wrong(self.error(row, name, rule))
         self.bad |= ~allowed
 

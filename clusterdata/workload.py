@@ -61,7 +61,7 @@ def load_workload(settings: Settings) -> Workload:
         trace = read_trace(path, settings.trace_format)
         checksum = checksum_of(path)
         notes += trace.report.lines()
-        jobs = _without_types(_adapt(trace, settings, notes), nodes, notes)
+        jobs = _without_types(adapt(trace, settings, notes), nodes, notes)
         notes += _idle_settings(settings)
     jobs = with_classes(jobs, settings.seed)
     if settings.slack_factors:
@@ -114,7 +114,7 @@ def _without_types(
     return [replace(job, gpu_type="") for job in jobs]
 
 
-def _adapt(trace: Trace, settings: Settings, notes: list[str]) -> list[Job]:
+def adapt(trace: Trace, settings: Settings, notes: list[str]) -> list[Job]:
     """Sort by time, keep the first `num_jobs`, redraw arrivals if asked."""
     jobs = trace.jobs
     if not jobs:

@@ -8,9 +8,10 @@ import pytest
 
 from clusterdata import pai
 from clusterdata.arrivals import draw_arrivals
-from clusterdata.generator import Mix, generate, write_traces
+from clusterdata.generator import Mix, generate
 from clusterdata.workload import offered_load
 from model.config import Settings
+from run import main
 
 MANY = 40_000
 
@@ -138,7 +139,7 @@ def test_one_setting_never_shifts_what_another_draws():
 
 
 def test_the_committed_traces_are_what_their_command_makes(tmp_path):
-    write_traces(tmp_path)
+    assert main(["trace", "preprocess", "--out", str(tmp_path)]) == 0
     folder = Path(__file__).parents[1] / "clusterdata"
     names = ("filtered", "sampled", "share_0.2", "share_0.6")
 

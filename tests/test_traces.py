@@ -2,7 +2,7 @@
 
 import pytest
 
-from clusterdata.formats.canonical import write_canonical
+from clusterdata.formats.canonical import to_csv
 from clusterdata.registry import read_trace
 from clusterdata.table import Table
 from model.errors import TraceError
@@ -151,6 +151,6 @@ def test_a_canonical_trace_survives_a_round_trip(tmp_path):
         Job("a", 0.1, 1 / 3, 2, 1000, 500, 7, "T4", 3, "u", 5.5, "bert", 2.5),
         Job("b", 1e6, 0, 0, 0),
     ]
-    write_canonical(jobs, tmp_path / "t.csv")
+    (tmp_path / "t.csv").write_bytes(to_csv(jobs))
 
     assert read_trace(tmp_path / "t.csv").jobs == jobs

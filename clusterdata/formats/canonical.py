@@ -22,8 +22,8 @@ estimated_duration        s, what schedulers believe; optional, exact
 Units are those of the openb trace. Lines may be in any order of time.
 """
 
+import gzip
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -99,9 +99,9 @@ def check_ids(table: Table, column: str) -> None:
 def check_gpus(table: Table, gpus: Ints, milli: Ints) -> None:
     """Refuse rows whose number of devices and share contradict each other."""
     rule = "allowed: num_gpus and gpu_milli must both be 0 or neither"
-    table.check((gpus == 0) == (milli == 0), "gpu_milli", rule)
+    table.check(((gpus == 0) == (milli == 0)) | table.bad, "gpu_milli", rule)
     rule = f"{WHOLE_GPU}, as a job with several GPUs needs them whole"
-    table.check((gpus <= 1) | (milli == WHOLE_GPU), "gpu_milli", rule)
+    table.check((gpus <= 1) | (milli == WHOLE_GPU) | table.bad, "gpu_milli", rule)
 
 
 def _optional(table: Table, name: str) -> list[float | None]:
@@ -115,15 +115,21 @@ def jobs_frame(jobs: Sequence[Job]) -> pd.DataFrame:
     return pd.DataFrame({name: [getattr(job, name) for job in jobs] for name in names})
 
 
-def write_canonical(jobs: Sequence[Job], path: str | Path) -> None:
-    """Write a canonical trace; optional columns that say nothing are left out."""
+def to_csv(jobs: Sequence[Job], packed: bool = False) -> bytes:
+    """Return a canonical trace as CSV; equal jobs give equal bytes, packed or not."""
+    text = spoken(jobs).to_csv(index=False, lineterminator="\n").encode()
+    return gzip.compress(text, mtime=0) if packed else text
+
+
+def spoken(jobs: Sequence[Job]) -> pd.DataFrame:
+    """Return the jobs as a table without the optional columns that say nothing."""
     frame = jobs_frame(jobs)
     silent = {"num_workers": 1, "cpu_milli": 0, "memory_mib": 0}
     for name in OPTIONAL:
         empty = frame[name].isna() | (frame[name] == silent.get(name, ""))
         if empty.all():
             frame = frame.drop(columns=name)
-    frame.to_csv(path, index=False, lineterminator="\n")
+    return frame
 
 
 FORMAT = Format(

@@ -52,7 +52,8 @@ def read_openb_pods(table: Table) -> list[Job]:
     scheduled = table.numbers("scheduled_time", high=LONGEST, default=np.nan)
     deleted = table.numbers("deletion_time", high=LONGEST)
     began = np.where(np.isnan(scheduled), created, scheduled)
-    table.check(deleted >= began, "deletion_time", "at or after the pod's start")
+    after = (deleted >= began) | table.bad
+    table.check(after, "deletion_time", "at or after the pod's start")
     pending = np.isnan(scheduled)
     table.repaired(pending, "no scheduled_time: runs from its creation_time")
     return _jobs(table, since_first(created, ~table.bad), deleted - began)

@@ -4,17 +4,19 @@ Needs the package pyarrow (``pip install "defrag[traces]"``). Rows are named by 
 number, from 1 on. Missing values are empty fields of the CSV.
 """
 
+import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from clusterdata.formats.canonical import read_canonical
+from clusterdata.formats.canonical import read_canonical, spoken
 from clusterdata.formats.format import Format, Options
 from clusterdata.report import Report
 from clusterdata.table import Table
-from model.errors import TraceError
+from model.errors import TraceError, UserError
 from model.job import Job
 
 MAGIC = b"PAR1"  # a Parquet file begins and ends with it
@@ -51,6 +53,26 @@ def frame_of(path: Path) -> pd.DataFrame:
     except (pyarrow.lib.ArrowException, OSError, ValueError) as error:
         raise TraceError(f"{path}: is no Parquet file ({error})") from None
     return frame
+
+
+def to_parquet(jobs: Sequence[Job]) -> bytes:
+    """Return a canonical trace as Parquet, typed.
+
+    Raises
+    ------
+    UserError
+        If the package pyarrow is missing.
+    """
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet
+    except ImportError:
+        raise UserError(
+            'Parquet needs the package pyarrow: pip install "defrag[traces]"'
+        ) from None
+    sink = io.BytesIO()
+    pa.parquet.write_table(pa.Table.from_pandas(spoken(jobs)), sink)
+    return sink.getvalue()
 
 
 def _as_text(value: Any) -> str:

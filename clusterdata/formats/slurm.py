@@ -99,7 +99,7 @@ def _seconds(table: Table) -> Floats:
         return seconds
     table.need(["Start", "End"])
     ran = table.times("End", NEVER) - table.times("Start", NEVER)
-    table.check(~(ran < 0), "End", "at or after Start")
+    table.check(~(ran < 0) | table.bad, "End", "at or after Start")
     return np.nan_to_num(ran)
 
 
@@ -185,7 +185,7 @@ def _last_attempts(table: Table, keep: Mask, submit: Floats) -> Floats:
 
 def _recognises(head: Head) -> bool:
     first = head.text.split("\n", 1)[0]
-    return "|" in first and "JobID" in first.strip().split("|")
+    return first.count("|") > first.count(",") and not first.startswith(("{", "["))
 
 
 FORMAT = Format(
