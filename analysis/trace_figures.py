@@ -62,7 +62,8 @@ def draw_mix(
     for place, (name, share, style) in enumerate(shares):
         at = np.arange(len(used)) + (place - (len(shares) - 1) / 2) * width
         axes.bar(at, 100 * share[used], width, label=name, **style)
-    axes.set_xticks(np.arange(len(used)), [SIZES[i].name for i in used], rotation=25)
+    names = [SIZES[place].name for place in used]
+    axes.set_xticks(np.arange(len(used)), names, rotation=35, ha="right")
     head = "what a worker asks for"
     axes.set(ylabel="share, %", title=head + (f" (D = {apart:.3f})" if apart else ""))
     axes.legend()

@@ -52,9 +52,10 @@ def generate_trace(words: Sequence[str]) -> int:
     settings = read_settings(options)
     if settings.trace not in MIXES:
         raise UserError(f"--trace {settings.trace}: must be {', '.join(MIXES)}")
-    if options.durations:
-        settings = replace(settings, target_load="off")
-    jobs = load_workload(settings).jobs
+    drawn = settings
+    if options.durations:  # the range is of the file's durations then
+        drawn = replace(settings, target_load="off", duration_range="off")
+    jobs = load_workload(drawn).jobs
     if options.durations:
         report = Report()
         jobs = with_durations(jobs, read_durations(options.durations, report), settings)

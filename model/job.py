@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 WHOLE_GPU = 1000  # milli-GPU of one device
+FINITE = "must be finite and at least 0"
 
 
 class Request(NamedTuple):
@@ -96,10 +97,13 @@ class Job:
         object.__setattr__(self, "total_milli", total_milli)
 
     def _check_times(self) -> None:
-        for name in ("submit_time", "duration", "estimated_duration"):
-            value = getattr(self, name)
-            if value is not None and not (math.isfinite(value) and value >= 0):
-                raise self._wrong(name, "must be finite and at least 0")
+        if not 0 <= self.submit_time < math.inf:
+            raise self._wrong("submit_time", FINITE)
+        if not 0 <= self.duration < math.inf:
+            raise self._wrong("duration", FINITE)
+        if self.estimated_duration is not None:
+            if not 0 <= self.estimated_duration < math.inf:
+                raise self._wrong("estimated_duration", FINITE)
 
     def _wrong(self, name: str, rule: str) -> ValueError:
         return ValueError(f"job {self.job_id}: {name} {getattr(self, name)} {rule}")

@@ -98,7 +98,7 @@ JobID|User|State|Submit|Start|End|ElapsedRaw|NNodes|ReqTRES|AllocTRES
 103|cem|NODE_FAIL|2024-01-01T00:05:00|2024-01-01T00:06:00|2024-01-01T00:07:00|60|1|cpu=4,gres/gpu=2,mem=1T,node=1|cpu=4,gres/gpu=2,mem=1T,node=1
 103|cem|COMPLETED|2024-01-01T00:07:00|2024-01-01T00:08:00|2024-01-01T00:18:00|600|1|cpu=4,gres/gpu=2,mem=1T,node=1|cpu=4,gres/gpu=2,mem=1T,node=1
 104|dan|COMPLETED|2024-01-01T00:09:00|2024-01-01T00:10:00|2024-01-01T00:11:00|60|1|cpu=4,mem=8G,node=1|cpu=4,mem=8G,node=1
-"""  # noqa: E501 - as sacct has it
+"""
 
 
 def pod(name, created, asks, notes=None, start=None, end=None, phase="Succeeded"):

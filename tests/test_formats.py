@@ -102,8 +102,15 @@ def test_pai_tables_join_jobs_and_instances(tmp_path):
     assert {*jobs} == {"j1/tensorflow", "j2/worker", "j4/worker"}
     first = jobs["j1/tensorflow"]
     assert (first.submit_time, first.duration, first.user) == (0, 600, "alice")
-    assert (shape(first), first.cpu_milli, first.memory_mib) == ((1, 1, 250), 6000, 30000)
-    assert (jobs["j2/worker"].submit_time, shape(jobs["j2/worker"])) == (10, (3, 2, 1000))
+    assert (shape(first), first.cpu_milli, first.memory_mib) == (
+        (1, 1, 250),
+        6000,
+        30000,
+    )
+    assert (jobs["j2/worker"].submit_time, shape(jobs["j2/worker"])) == (
+        10,
+        (3, 2, 1000),
+    )
     assert (jobs["j4/worker"].submit_time, jobs["j4/worker"].duration) == (2010, 70)
     assert trace.report.total(LEFT_OUT) == 2  # no GPU, still running
     assert trace.report.total(REPAIRED) == 2  # 1.5 GPUs, times of the instances
@@ -123,7 +130,10 @@ def test_philly_attempts_are_one_run(read):
     first = jobs["application_1"]
     assert (first.submit_time, first.duration, first.user) == (0, 160, "ce2")
     assert shape(first) == (2, 2, 1000)
-    assert (jobs["application_3"].submit_time, jobs["application_3"].duration) == (600, 300)
+    assert (jobs["application_3"].submit_time, jobs["application_3"].duration) == (
+        600,
+        300,
+    )
     assert (report.total(LEFT_OUT), report.total(REPAIRED)) == (1, 1)
 
 
@@ -164,7 +174,11 @@ def test_slurm_accounting(read):
     assert {*jobs} == {"101", "102_4", "103"}
     first = jobs["101"]
     assert (shape(first), first.gpu_type, first.user) == ((2, 8, 1000), "a100", "ann")
-    assert (first.cpu_milli, first.memory_mib, first.duration) == (32_000, 262_144, 3600)
+    assert (first.cpu_milli, first.memory_mib, first.duration) == (
+        32_000,
+        262_144,
+        3600,
+    )
     assert (jobs["102_4"].duration, jobs["102_4"].memory_mib) == (60, 4000)
     requeued = jobs["103"]
     assert (requeued.submit_time, requeued.duration) == (300, 600)
@@ -173,7 +187,8 @@ def test_slurm_accounting(read):
 
 
 @pytest.mark.parametrize(
-    ("shards", "asked", "wanted"), [(8, 2, (1, 250)), (4, 4, (1, 1000)), (4, 8, (2, 1000))]
+    ("shards", "asked", "wanted"),
+    [(8, 2, (1, 250)), (4, 4, (1, 1000)), (4, 8, (2, 1000))],
 )
 def test_slurm_shards_need_to_know_how_many_make_a_gpu(read, shards, asked, wanted):
     change = ("gres/gpu=1,", f"gres/shard={asked},")
@@ -226,7 +241,9 @@ def test_an_archive_with_several_files_is_refused(tmp_path):
             info.size = 3
             archive.addfile(info, io.BytesIO(b"x,y"))
 
-    with pytest.raises(TraceError, match=r"must hold one file, not 2 \(../a.csv, b.csv"):
+    with pytest.raises(
+        TraceError, match=r"must hold one file, not 2 \(../a.csv, b.csv"
+    ):
         read_trace(path)
 
 
@@ -259,5 +276,7 @@ def test_wrong_names_of_formats_and_options(tmp_path, how, message):
 def test_what_is_like_no_format_says_which_there_are(tmp_path):
     (tmp_path / "poem.txt").write_text("Shall I compare thee\nto a summer's day?\n")
 
-    with pytest.raises(TraceError, match="is like no known format; there are canonical"):
+    with pytest.raises(
+        TraceError, match="is like no known format; there are canonical"
+    ):
         sniff(tmp_path / "poem.txt")

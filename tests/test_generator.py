@@ -146,3 +146,21 @@ def test_the_committed_traces_are_what_their_command_makes(tmp_path):
     for name in names:
         file = f"{name}_traces.csv"
         assert (tmp_path / file).read_bytes() == (folder / file).read_bytes()
+
+
+@pytest.mark.slow
+def test_a_million_draws_match_the_calibration():
+    """Unfiltered, traces.md's target: E[g], E[d], E[g d] by class, and quantiles."""
+    asked = {"num_jobs": 1_000_000, "duration_range": "off", "target_load": "off"}
+    jobs = generate(Settings(**asked))
+    gpus = np.array([job.total_milli for job in jobs]) / 1000
+    seconds = np.array([job.duration for job in jobs])
+    work, sharing = gpus * seconds, gpus < 1
+
+    assert gpus.mean() == pytest.approx(0.679, rel=0.005)
+    assert seconds.mean() == pytest.approx(5232, rel=0.02)
+    assert work.mean() == pytest.approx(4137, rel=0.04)
+    assert work[sharing].mean() == pytest.approx(1456, rel=0.02)
+    assert work[~sharing].mean() == pytest.approx(7105, rel=0.05)
+    found = np.quantile(seconds, [0.25, 0.5, 0.75, 0.9, 0.95, 0.99])
+    assert found == pytest.approx([144, 614, 4193, 12176, 24608, 70479], rel=0.03)

@@ -142,5 +142,7 @@ def test_elasticflow_runs_to_the_end(name):
 def test_what_was_repaired_is_said_when_it_runs():
     workload = load_workload(Settings(trace=str(pods("default"))))
 
-    assert any("897 rows repaired: no scheduled_time" in note for note in workload.notes)
+    assert any(
+        "897 rows repaired: no scheduled_time" in note for note in workload.notes
+    )
     assert REPAIRED in workload.notes[0]
