@@ -101,9 +101,9 @@ class Job:
             raise self._wrong("submit_time", FINITE)
         if not 0 <= self.duration < math.inf:
             raise self._wrong("duration", FINITE)
-        if self.estimated_duration is not None:
-            if not 0 <= self.estimated_duration < math.inf:
-                raise self._wrong("estimated_duration", FINITE)
+        estimated = self.estimated_duration
+        if estimated is not None and not 0 <= estimated < math.inf:
+            raise self._wrong("estimated_duration", FINITE)
 
     def _wrong(self, name: str, rule: str) -> ValueError:
         return ValueError(f"job {self.job_id}: {name} {getattr(self, name)} {rule}")
