@@ -2,6 +2,7 @@
 
 python run.py [simulate]    run some schedulers on one trace
 python run.py compare       schedulers over paired seeds; FGD's published experiment
+python run.py report        one page on some runs, with all figures
 python run.py train         what DRR ships with: its scorer, its policy
 python run.py trace         look at jobs, check, convert, generate and fetch them
 python run.py plan          which running jobs to move on a real cluster
@@ -11,7 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from commands import compare, plan, simulate, trace, train
+from commands import compare, plan, report, simulate, trace, train
 from commands.simulate import INTERRUPTED
 from model.errors import UserError, complain, suggestion
 
@@ -19,6 +20,7 @@ COMMANDS = {
     "simulate": simulate.command,
     "compare": compare.command,
     "plan": plan.command,
+    "report": report.command,
     "trace": trace.command,
     "train": train.command,
 }

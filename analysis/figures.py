@@ -40,7 +40,7 @@ COLOURS = {
 }
 BOUND = "#444444"
 HOUR = 3600.0  # s
-POINTS = 600  # over time; more cannot be told apart
+POINTS = 240  # over time; more cannot be told apart
 STYLE: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -170,6 +170,7 @@ def save_figure(figure: Figure, path: Path) -> None:
     """Write a figure without a date, so that equal runs give equal files."""
     metadata = {"Date": None} if path.suffix == ".svg" else {}
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with mpl.rc_context(STYLE):
             figure.savefig(path, dpi=110, metadata=metadata)
     except OSError as error:

@@ -12,7 +12,8 @@ from analysis.metrics import summarize
 from model.errors import UserError
 from model.result import Result
 
-TEXT_COLUMNS = ("job_id", "gpu_type", "user", "job_class", "nodes", "gpus", "reason")
+TEXT_COLUMNS = ("job_id", "gpu_type", "user", "job_class", "nodes", "gpus", "reason",
+                "restarts")  # fmt: skip
 # pandas 3 reads floats exactly by default and deprecates asking for it
 EXACT: Any = {} if pd.__version__ >= "3" else {"float_precision": "round_trip"}
 
@@ -28,6 +29,7 @@ class Run:
     moves: pd.DataFrame
     summary: dict[str, Any]
     timing: dict[str, Any]
+    learning: pd.DataFrame | None = None  # a row for each batch learned from
 
 
 def write_run(
@@ -68,7 +70,8 @@ def write_run(
         partial.rename(path)
     except OSError as error:
         raise UserError(f"cannot write {path}: {error.strerror}") from error
-    return Run(path, config, jobs, result.samples, moves, summary, timing)
+    learning = None if result.learned is None else result.learned.batches
+    return Run(path, config, jobs, result.samples, moves, summary, timing, learning)
 
 
 def summary_of(result: Result, config: dict[str, Any]) -> dict[str, Any]:
@@ -131,7 +134,9 @@ def read_run(path: str | Path) -> Run:
         )
     except (FileNotFoundError, NotADirectoryError) as error:
         raise UserError(f"{folder} is no complete run: {error.filename}") from None
-    return Run(folder, config, jobs, cluster, moves, summary, timing)
+    path = folder / "learning.csv"
+    learning = pd.read_csv(path, **EXACT) if path.is_file() else None
+    return Run(folder, config, jobs, cluster, moves, summary, timing, learning)
 
 
 def write_csv(frame: pd.DataFrame, path: Path) -> None:

@@ -22,10 +22,11 @@ import numpy as np
 from tqdm import tqdm
 
 from analysis.figures import draw_overview, save_figure
-from analysis.run_folder import Run, check_place, to_json, write_run
+from analysis.run_folder import Run, check_place, to_json, write_bytes, write_run
 from analysis.tables import compare_runs
+from analysis.timeline import timeline
 from clusterdata.workload import Workload, load_workload, offered_load
-from model.command_line import Parser, read_settings, settings_parser
+from model.command_line import Parser, read_settings, reader, settings_parser
 from model.config import Settings
 from model.errors import UserError
 from model.result import Result
@@ -48,6 +49,14 @@ def make_parser() -> Parser:
     """Return the parser of `simulate`: all settings, and where to put the results."""
     parser = settings_parser("[simulate]", __doc__)
     parser.set_defaults(scheduler=MAIN_JOB)
+    parser.add_argument(
+        "--timeline",
+        type=reader(bool),
+        nargs="?",
+        const=True,
+        default=False,
+        help="write timeline.json.gz, for https://ui.perfetto.dev",
+    )
     return parser
 
 
@@ -65,6 +74,8 @@ def simulate(settings: Settings, options: argparse.Namespace) -> int:
         path = options.out / run_name(one, options.name, len(names))
         run = run_one(one, workload, path)
         runs.append(run)
+        if options.timeline:
+            write_bytes(timeline(run), path / "timeline.json.gz")
         if run.summary["interrupted"]:
             break
     report(runs, workload, options.out / (options.name or runs[0].path.name))
@@ -121,6 +132,7 @@ def provenance(settings: Settings, workload: Workload) -> dict[str, Any]:
         "trace": Path(settings.trace).name,
         "trace_sha256": workload.checksum,
         "nodes": len(nodes),
+        "node_gpus": [node.num_gpus for node in nodes],
         "capacity": capacity,
         "versions": {name: version(name) for name in PACKAGES},
         "python": platform.python_version(),

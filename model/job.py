@@ -139,6 +139,13 @@ Placements = tuple[Placement, ...]  # one for each worker of a job
 FINISHED, REFUSED, UNFINISHED = "finished", "refused", "unfinished"
 
 
+class Restart(NamedTuple):
+    """A job that had been evicted runs again, somewhere else perhaps."""
+
+    time: float  # s
+    placements: Placements
+
+
 class JobRecord(NamedTuple):
     """What became of one job; every job that arrived has exactly one."""
 
@@ -150,3 +157,4 @@ class JobRecord(NamedTuple):
     placements: Placements = ()  # the last ones
     moves: int = 0  # migrations and restarts after an eviction
     pending_seconds: float = 0.0  # all its time in the queue
+    restarts: tuple[Restart, ...] = ()  # after each eviction

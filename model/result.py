@@ -1,12 +1,13 @@
 """What a simulation returns, before anything is written."""
 
 from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 
 import pandas as pd
 
-from model.job import Job, JobRecord, Placements
+from model.job import Job, JobRecord, Placements, Restart
 
 
 class Move(NamedTuple):
@@ -56,7 +57,8 @@ class Result:
         """Return one row per job: the trace's columns, then what became of it.
 
         ``nodes`` has the node index of each worker, as ``3;5``; ``gpus`` the device
-        indices of each worker, as ``0+1;7``.
+        indices of each worker, as ``0+1;7``; ``restarts`` when and where it ran again
+        after an eviction, as ``12.5@3:0+1|80.0@4:2``.
         """
         names = [column.name for column in fields(Job) if column.init]
         columns: dict[str, list[object]] = {
@@ -69,6 +71,9 @@ class Result:
         columns["gpus"] = [gpus_text(record.placements) for record in self.records]
         for name in ("moves", "pending_seconds"):
             columns[name] = [getattr(record, name) for record in self.records]
+        columns["restarts"] = [
+            restarts_text(record.restarts) for record in self.records
+        ]
         frame = pd.DataFrame(columns)
         optional = ["deadline", "estimated_duration", "start_time", "end_time"]
         return frame.astype(dict.fromkeys(optional, float))
@@ -84,6 +89,11 @@ class Result:
         ]
         columns = ["time", "job_id", "from", "to", "reason", "cost"]
         return pd.DataFrame(rows, columns=columns)
+
+
+def restarts_text(restarts: Sequence[Restart]) -> str:
+    """Return when and where a job ran again: ``12.5@3:0+1|80.0@4:2``."""
+    return "|".join(f"{time!r}@{places_text(places)}" for time, places in restarts)
 
 
 def nodes_text(placements: Placements) -> str:

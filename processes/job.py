@@ -33,7 +33,7 @@ def run_job(
         if decision is None:
             placements = None
             break
-        progress.began(queued, env.now, decision.speed)
+        progress.began(queued, env.now, decision.speed, decision.placements)
         expected_end = env.now + progress.expected_left
         form = decision.form or job
         with cluster.hold(form, decision.placements, expected_end) as hold:

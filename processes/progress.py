@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from simpy import Event, Process
 
-from model.job import FINISHED, UNFINISHED, Job, JobRecord, Placements
+from model.job import FINISHED, UNFINISHED, Job, JobRecord, Placements, Restart
 
 
 class Migrated(NamedTuple):
@@ -41,7 +41,7 @@ class Progress:
 
     __slots__ = (
         "arrival", "doomed", "evicted", "job", "moves", "pause", "pending_seconds",
-        "placed", "process", "rate", "speed", "start", "work",
+        "placed", "process", "rate", "restarts", "speed", "start", "work",
     )  # fmt: skip
 
     def __init__(self, job: Job, process: Process | None) -> None:
@@ -55,15 +55,21 @@ class Progress:
         self.speed = 1.0  # by what its neighbours leave it
         self.moves = 0
         self.start: float | None = None  # s, when it first began to run
+        self.restarts: list[Restart] = []  # each later time
         self.pending_seconds = 0.0  # in the queue, each time
         self.doomed = False  # an eviction is on its way to it
         self.evicted = False  # and has arrived
 
-    def began(self, queued: float, now: float, rate: float) -> None:
+    def began(
+        self, queued: float, now: float, rate: float, placements: Placements
+    ) -> None:
         """Note that the job runs at some rate, having queued since *queued*."""
         self.rate = rate
         self.pending_seconds += now - queued
-        self.start = now if self.start is None else self.start
+        if self.start is None:
+            self.start = now
+        else:
+            self.restarts.append(Restart(now, placements))
         self.evicted = self.doomed = False
 
     @property
@@ -106,6 +112,7 @@ class Progress:
                 self.start,
                 moves=self.moves,
                 pending_seconds=self.pending_seconds,
+                restarts=tuple(self.restarts),
             )
         return JobRecord(
             self.job,
@@ -116,4 +123,5 @@ class Progress:
             placements,
             self.moves,
             self.pending_seconds,
+            tuple(self.restarts),
         )

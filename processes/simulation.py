@@ -29,7 +29,7 @@ from processes.migration import Mover
 from processes.monitor import Monitor
 from processes.node import joins_later, operate, run_node
 from processes.rescheduler import Rescheduler
-from schedulers.base import World
+from schedulers.base import Scheduler, World
 from schedulers.disciplines import DISCIPLINES
 from schedulers.drr.scheduler import DRR
 from schedulers.queue import PendingQueue
@@ -46,6 +46,7 @@ class Simulation:
     nodes : the cluster.
     changes : when nodes join, drain, leave and return.
     target : FGD's target workload; by default the popular kinds of *jobs*.
+    scheduler : instead of the one that the settings name.
 
     Raises
     ------
@@ -60,9 +61,11 @@ class Simulation:
         nodes: Sequence[Node],
         changes: Sequence[NodeChange] = (),
         target: Target | None = None,
+        scheduler: type[Scheduler] | None = None,
     ) -> None:
         self.began = perf_counter()
         self.settings = settings
+        self._kind = scheduler or scheduler_class(settings.scheduler, settings)
         with rare_collection():
             self._prepare(jobs, nodes, changes, target)
 
@@ -111,7 +114,7 @@ class Simulation:
             stream(settings.seed, "scheduler"),
             target_workload(self.accepted, 1.0),
         )
-        self.scheduler = scheduler_class(settings.scheduler, settings)(world, settings)
+        self.scheduler = self._kind(world, settings)
         pending = PendingQueue(DISCIPLINES[settings.queue].order)
         self.dispatcher = Dispatcher(
             self.env, self.scheduler, pending, self.cluster.held

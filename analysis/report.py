@@ -1,0 +1,205 @@
+"""One page on some runs of the same trace: report.html, and its figures as files.
+
+The page needs no network and runs no script. Figures are SVG whose text and axes take
+the colour of the page, so they can be read by day, by night and in print. Whatever
+came from a trace or the command line is escaped.
+"""
+
+import io
+import re
+from collections.abc import Callable, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from analysis.figures import (
+    BOUND,
+    STYLE,
+    draw_delay_by_size,
+    draw_delay_cdf,
+    draw_over_time,
+    save_figure,
+)
+from analysis.job_figures import draw_headline, draw_users
+from analysis.report_page import PAGE, rows_of_settings, table_of
+from analysis.run_folder import Run, write_text
+from analysis.time_figures import (
+    draw_clusters,
+    draw_learning,
+    draw_moves,
+    draw_pooled_allocation,
+)
+
+INK = "#010203"  # stands for the colour of the page's text
+SVG_STYLE: Any = {
+    **STYLE,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "svg.fonttype": "none",
+    "font.size": 10,
+    "savefig.transparent": True,
+}
+SIZE = (5.2, 3.3)  # inches
+
+
+class Chapter(NamedTuple):
+    """A figure of the report, and what it shows."""
+
+    name: str  # of its files
+    title: str
+    text: str
+    figure: Figure
+
+
+def write_report(runs: Sequence[Run], out: Path) -> list[Path]:
+    """Write the page, and beside it figures/NAME.pdf and .png; return all paths.
+
+    Raises
+    ------
+    UserError
+        If something cannot be written.
+    """
+    chapters = draw_chapters(runs)
+    folder = out.parent / f"{out.stem}-figures"
+    folder_files = []
+    for chapter in chapters:
+        for kind in ("pdf", "png"):
+            path = folder / f"{chapter.name}.{kind}"
+            folder_files.append(path)
+            save_figure(chapter.figure, path)
+    figures = "\n".join(_section(chapter) for chapter in chapters)
+    page = PAGE.format(
+        title=escape(f"Defrag: {runs[0].config['trace']}"),
+        about=escape(about(runs[0])),
+        table=table_of(runs),
+        figures=figures,
+        settings=rows_of_settings(runs),
+    )
+    write_text(page, out)
+    return [out, *folder_files]
+
+
+def about(run: Run) -> str:
+    """Return one line on what was simulated."""
+    summary, config = run.summary, run.config
+    load = summary.get("offered_load")
+    text = (
+        f"{summary['jobs']:,} jobs ({summary['refused']:,} refused) on "
+        f"{config['nodes']:,} nodes, {config['capacity']['gpu_milli'] // 1000:,} GPUs, "
+        f"{summary['queue']} queue, seed {summary['seed']}"
+    )
+    return text if load is None or load != load else f"{text}, offered load {load:.2f}"
+
+
+def draw_chapters(runs: Sequence[Run]) -> list[Chapter]:
+    """Draw all figures that these runs have something to show for."""
+    total = runs[0].config["capacity"]["gpu_milli"]
+
+    def over_time(column: str, scale: float, label: str) -> Callable[[Axes], object]:
+        return lambda axes: draw_over_time(axes, runs, column, scale, label)
+
+    def allocation(axes: Axes) -> None:
+        draw_pooled_allocation(axes, runs[0])
+        over_time("allocated", 100 / total, "allocated GPUs (%)")(axes)
+        axes.set_ylim(0, 100)
+
+    chapters = [
+        _drawn("headline", "How long jobs wait", "Mean queueing delay, beside "
+               "what no placement and no migration could beat.",
+               lambda axes: draw_headline(axes, runs), legend=False),
+        _drawn("delays", "Who waits how long", "Share of jobs that wait no longer.",
+               lambda axes: draw_delay_cdf(axes, runs)),
+        _drawn("sizes", "Who pays", "Mean queueing delay by the GPUs of a job.",
+               lambda axes: draw_delay_by_size(axes, runs)),
+        _drawn("allocation", "How full the cluster is", "Share of the GPUs that is "
+               "held; dashed, the cluster as one pool.", allocation),
+        _drawn("fragmentation", "Fragmented GPUs", "Free capacity that a job of the "
+               "mix could not use where it is (F of FGD).",
+               over_time("fragmented", 1e-3, "fragmented GPUs")),
+        _drawn("stranded", "Stranded GPUs", "Free GPUs beside a head of the queue that "
+               "would fit into them, if they were in one place.",
+               over_time("stranded", 1e-3, "stranded GPUs")),
+        _drawn("queue", "The queue", "Jobs that wait.",
+               over_time("pending", 1.0, "jobs in the queue")),
+        _drawn("users", "How users fare", "Mean bounded slowdown of each user.",
+               lambda axes: draw_users(axes, runs)),
+    ]  # fmt: skip
+    if any(len(run.moves) for run in runs):
+        text = "Running jobs that were moved to give capacity back."
+        chapters.append(
+            _drawn("moves", "Migrations", text, lambda axes: draw_moves(axes, runs))
+        )
+    for run in runs:
+        chapters += _of_one(run)
+    return chapters
+
+
+def _of_one(run: Run) -> list[Chapter]:
+    """Draw what belongs to a single run: its cluster, and what was learned."""
+    name = run.summary["scheduler"]
+    slug = re.sub(r"\W+", "", name).lower()
+    chapters = []
+    if "node_gpus" in run.config and run.summary["finished"]:
+        with mpl.rc_context(SVG_STYLE):
+            figure = draw_clusters(run)
+        text = "Share of each GPU that is held; framed nodes are idle."
+        chapters.append(
+            Chapter(f"cluster-{slug}", f"The cluster: {name}", text, figure)
+        )
+    learning = run.learning
+    if learning is not None and len(learning):
+        text = "What each batch of decisions did to the policy."
+        chapters.append(
+            _drawn(f"learning-{slug}", f"What was learned: {name}", text,
+                   lambda axes: draw_learning(axes, learning), legend=False)
+        )  # fmt: skip
+    return chapters
+
+
+def _drawn(
+    name: str,
+    title: str,
+    text: str,
+    draw: Callable[[Axes], object],
+    legend: bool = True,
+) -> Chapter:
+    with mpl.rc_context(SVG_STYLE):
+        figure = Figure(figsize=SIZE, layout="constrained")
+        axes = figure.subplots()
+        draw(axes)
+        axes.set_title("")
+        if legend and axes.get_legend_handles_labels()[0]:
+            if (inner := axes.get_legend()) is not None:
+                inner.remove()
+            figure.legend(loc="outside upper left", ncols=3, fontsize="small")
+    return Chapter(name, title, text, figure)
+
+
+def _section(chapter: Chapter) -> str:
+    title, text = escape(chapter.title), escape(chapter.text)
+    return (
+        f'<figure id="{chapter.name}"><figcaption><h2>{title}</h2>{text}</figcaption>'
+        f"{as_svg(chapter.figure, chapter.name, chapter.title)}</figure>"
+    )
+
+
+def as_svg(figure: Figure, name: str, title: str) -> str:
+    """Return a figure as SVG to be put into a page; its ids are its own."""
+    buffer = io.StringIO()
+    with mpl.rc_context({**SVG_STYLE, "svg.hashsalt": name}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+    svg = buffer.getvalue()
+    svg = svg[svg.index("<svg") :]
+    for ink in (INK, BOUND):
+        svg = svg.replace(ink, "currentColor")
+    svg = re.sub(r'id="([^"]+)"', rf'id="{name}-\1"', svg)
+    svg = re.sub(r'(xlink:href="#|href="#|url\(#)([^")]+)', rf"\g<1>{name}-\2", svg)
+    svg = re.sub(r'width="[\d.]+pt" height="[\d.]+pt"', "", svg, count=1)
+    return svg.replace("<svg", f'<svg role="img" aria-label="{escape(title)}"', 1)

@@ -1,0 +1,124 @@
+"""Defrag from Python: what notebooks and other programs call.
+
+from commands.api import simulate, compare, read_run
+
+run = simulate(scheduler="FGD", num_node=32, num_jobs=5000)
+run.summary["mean_queueing_delay"], run.jobs, run.cluster, run.moves
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from analysis.comparison import compare as lines_of
+from analysis.comparison import markdown
+from analysis.report import write_report
+from analysis.run_folder import Run, read_run, summary_of
+from analysis.timeline import timeline
+from clusterdata.registry import read_trace
+from clusterdata.workload import load_workload
+from commands.compare import Cell, run_cell
+from commands.parallel import each
+from commands.simulate import configured, timing
+from commands.variants import read_variants
+from model.config import Settings
+from model.job import Job
+from model.node import Node
+
+__all__ = [
+    "Job", "Node", "Run", "Settings", "compare", "read_run", "read_trace", "simulate",
+    "table", "timeline", "write_report",
+]  # fmt: skip
+NOWHERE = Path()
+
+
+def simulate(
+    settings: Settings | None = None,
+    jobs: Sequence[Job] | None = None,
+    nodes: Sequence[Node] | None = None,
+    **fields: Any,
+) -> Run:
+    """Run one scheduler on one trace, without files.
+
+    Parameters
+    ----------
+    settings : as on the command line; default the main job's.
+    jobs, nodes : a trace and a cluster of one's own, instead of those that *settings*
+        name.
+    fields : settings by their names, as ``scheduler="DRR", num_node=32``.
+
+    Returns
+    -------
+    Run
+        ``jobs``, ``cluster`` and ``moves`` are the tables that the command line writes
+        (pandas), ``summary`` has every measure, ``config`` all settings.
+
+    Raises
+    ------
+    UserError
+        If a setting makes no sense, or a file cannot be read.
+    """
+    asked = replace(settings or Settings(), **fields)
+    workload = load_workload(asked)
+    if jobs is not None:
+        ordered = sorted(jobs, key=lambda job: job.submit_time)
+        workload = workload._replace(jobs=ordered, notes=[])
+    if nodes is not None:
+        workload = workload._replace(nodes=tuple(nodes))
+    simulation, config = configured(asked, workload)
+    result = simulation.run()
+    return Run(
+        NOWHERE,
+        config,
+        result.jobs_frame(),
+        result.samples,
+        result.moves_frame(),
+        summary_of(result, config),
+        timing(result),
+        None if result.learned is None else result.learned.batches,
+    )
+
+
+def compare(
+    schedulers: str,
+    seeds: Sequence[int],
+    settings: Settings | None = None,
+    workers: int = 1,
+    **fields: Any,
+) -> pd.DataFrame:
+    """Run variants of schedulers on the same jobs of each seed; nothing is kept.
+
+    Parameters
+    ----------
+    schedulers : as in ``run.py compare``: ``"FGD,DRR+resched"``.
+    workers : processes; 0 = as many as there are cores.
+
+    Returns
+    -------
+    DataFrame
+        One row for each run: its measures, ``scheduler`` (the variant), ``seed``; what
+        `analysis.comparison.compare` takes.
+
+    Raises
+    ------
+    UserError
+        If a scheduler or a setting is unknown or not allowed.
+    """
+    asked = replace(settings or Settings(), **fields)
+    cells = [
+        Cell(label, replace(variant, seed=seed), NOWHERE)
+        for seed in seeds
+        for label, variant in read_variants(schedulers, asked)
+    ]
+    texts = each(run_cell, cells, workers, "comparing")
+    table = pd.DataFrame([json.loads(text) for _, text in texts])
+    return table.assign(scheduler=[cell.label for cell in cells])
+
+
+def table(rows: pd.DataFrame) -> str:
+    """Return what `compare` gave as Markdown: means, 95 % intervals, winners."""
+    return markdown(lines_of(rows), rows["seed"].nunique())
