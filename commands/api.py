@@ -10,8 +10,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
 import pandas as pd
 
 from analysis.comparison import compare as lines_of
@@ -28,10 +29,14 @@ from commands.variants import read_variants
 from model.config import Settings
 from model.job import Job
 from model.node import Node
+from processes.simulation import Simulation
+from schedulers.drr.observation import observe
+from schedulers.drr.policy import attention, logits
+from schedulers.drr.scheduler import DRR
 
 __all__ = [
-    "Job", "Node", "Run", "Settings", "compare", "read_run", "read_trace", "simulate",
-    "table", "timeline", "write_report",
+    "Job", "Node", "Run", "Settings", "action_map", "compare", "read_run",
+    "read_trace", "simulate", "table", "timeline", "write_report",
 ]  # fmt: skip
 NOWHERE = Path()
 
@@ -117,6 +122,42 @@ def compare(
     texts = each(run_cell, cells, workers, "comparing")
     table = pd.DataFrame([json.loads(text) for _, text in texts])
     return table.assign(scheduler=[cell.label for cell in cells])
+
+
+def action_map(at: float, job: Job, **fields: Any) -> pd.DataFrame:
+    """Return what DRR's policy thinks of each node at some time of a run.
+
+    Parameters
+    ----------
+    at : s since the trace began; the simulation runs until then.
+    job : to be placed, hypothetically; its submit time does not matter.
+    fields : settings by their names.
+
+    Returns
+    -------
+    DataFrame
+        A row for each node that the policy sees: ``node``, ``free`` (GPUs), ``fits``,
+        ``probability`` (of the policy alone, before it looks ahead) and ``attention``.
+    """
+    settings = Settings(**{**fields, "scheduler": "DRR"})
+    workload = load_workload(settings)
+    simulation = Simulation(settings, workload.jobs, workload.nodes, workload.changes)
+    simulation.env.run(until=at)
+    drr = cast(DRR, simulation.scheduler)
+    pending = simulation.dispatcher.pending
+    seen = observe(drr.weights, drr.view, drr.capacity, pending, job, at)
+    believed = logits(drr.parameters, seen, settings.use_attn)
+    likely = np.exp(believed - believed.max())
+    free = drr.capacity.free_total[seen.nodes] / 1000
+    return pd.DataFrame(
+        {
+            "node": seen.nodes,
+            "free": free,
+            "fits": np.isfinite(believed),
+            "probability": likely / likely.sum(),
+            "attention": attention(drr.parameters, seen),
+        }
+    )
 
 
 def table(rows: pd.DataFrame) -> str:

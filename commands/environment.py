@@ -21,7 +21,6 @@ from model.errors import UserError
 from model.job import WHOLE_GPU, Job
 from processes.simulation import Simulation
 from schedulers.asked import Asked
-from schedulers.best_fit import BestFit
 
 HOUR = 3600.0  # s
 OF_NODE, OF_JOB = 3, 6  # features beside the free shares of GPUs
@@ -90,8 +89,6 @@ class DefragEnv(gymnasium.Env[Floats, np.int64]):
         )
         simulation = self._simulation
         self._agent: Asked = simulation.scheduler  # type: ignore[assignment]
-        world = simulation.scheduler.world
-        self._fallback = BestFit(world, settings)
         self._since, self._waiting, self._area, self._replaced = 0.0, 0, 0.0, 0
         simulation.dispatcher.after_pass.append(self._note)
         self._go_on()
@@ -101,12 +98,11 @@ class DefragEnv(gymnasium.Env[Floats, np.int64]):
         self, action: np.int64
     ) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
         """Place a worker; run until the next choice, or the end. See `Env.step`."""
-        job = self._agent.asking
-        if job is None:
+        if self._agent.asking is None:
             raise UserError("the episode has ended: reset() begins another")
         node = int(action)
         if not self.action_masks()[node]:
-            node = self._best_fit(job)
+            node = self.best_fit()
             self._replaced += 1
         self._agent.answer(node)
         self._simulation.dispatcher.wake()
@@ -118,14 +114,12 @@ class DefragEnv(gymnasium.Env[Floats, np.int64]):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return which nodes have room for the worker, (nodes,)."""
-        job = self._agent.asking
-        if job is None:
-            return np.ones(len(self._agent.capacity.nodes), np.bool_)
-        return np.asarray(self._agent.capacity.fits(job.request), np.bool_)
+        return np.asarray(self._agent.rooms, np.bool_)
 
-    def _best_fit(self, job: Job) -> int:
-        node = self._fallback.choose_node(job, self._simulation.env.now)
-        return int(np.argmax(self.action_masks())) if node is None else node
+    def best_fit(self) -> int:
+        """Return the node with room that has the least free, the lowest of equals."""
+        rooms = np.flatnonzero(self._agent.rooms)
+        return int(rooms[self._agent.capacity.free_total[rooms].argmin()])
 
     def _go_on(self) -> None:
         """Process events until someone is asked or the last job has left."""

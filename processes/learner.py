@@ -60,6 +60,6 @@ class Learner:
     def learned(self) -> Learned:
         """Return what was learned: a row for each batch, and the parameters."""
         about = {"seed": self._settings.seed, "updates": self._agent.updates}
-        return Learned(
-            pd.DataFrame(self._rows), saved(self._scheduler.parameters, about)
-        )
+        columns = None if self._rows else ["time", "decisions"]
+        batches = pd.DataFrame(self._rows, columns=columns)
+        return Learned(batches, saved(self._scheduler.parameters, about))

@@ -1,5 +1,8 @@
 """A scheduler that asks: someone outside chooses each worker's node (`DefragEnv`)."""
 
+import numpy as np
+
+from model.capacity import Bools
 from model.config import Settings
 from model.job import Job
 from schedulers.base import DEFAULTS, World
@@ -18,6 +21,7 @@ class Asked(PlacingScheduler):
     Attributes
     ----------
     asking : the job whose next worker wants a node, if it waits for an answer.
+    rooms : (nodes,) which nodes have room for it, beside the workers before it.
     """
 
     name = "Asked"
@@ -25,6 +29,7 @@ class Asked(PlacingScheduler):
     def __init__(self, world: World, settings: Settings = DEFAULTS) -> None:
         super().__init__(world, settings)
         self.asking: Job | None = None
+        self.rooms: Bools = np.ones(len(world.capacity.nodes), bool)
         self._answers: list[int] = []  # for the workers of the head, in their order
         self._next = 0  # worker to be placed
 
@@ -47,13 +52,14 @@ class Asked(PlacingScheduler):
 
     def choose_node(self, job: Job, now: float) -> int | None:
         """See `PlacingScheduler.choose_node`."""
-        rooms = self.capacity.fits(job.request).nonzero()[0]
-        if len(rooms) == 0:
+        rooms = self.capacity.fits(job.request)
+        number = int(np.count_nonzero(rooms))
+        if number == 0:
             return None
-        if len(rooms) == 1:
-            return int(rooms[0])
+        if number == 1:
+            return int(rooms.argmax())
         if self._next < len(self._answers):
             self._next += 1
             return self._answers[self._next - 1]
-        self.asking = job
+        self.asking, self.rooms = job, rooms.copy()
         return None

@@ -4,12 +4,12 @@ import gzip
 import random
 
 import pytest
+import samples
 
 from clusterdata.registry import read_trace
 from clusterdata.report import Report
 from model.errors import TraceError
 from run import main
-from tests import samples
 
 HUGE = "9" * 400
 BROKEN = [

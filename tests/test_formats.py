@@ -5,11 +5,11 @@ import io
 import tarfile
 
 import pytest
+import samples
 
 from clusterdata.registry import FORMATS, read_trace, sniff
 from clusterdata.report import LEFT_OUT, REPAIRED, Report
 from model.errors import TraceError, UserError
-from tests import samples
 
 
 @pytest.fixture

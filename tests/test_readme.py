@@ -17,7 +17,7 @@ BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
 def test_the_python_example_prints_a_mean_delay(capsys):
-    (example,) = [block for block in BLOCKS if "jobs_frame" in block]
+    (example,) = [block for block in BLOCKS if "run.jobs" in block]
     exec(example, {})
 
     assert float(capsys.readouterr().out) >= 0

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from conftest import SHARED
 
 from clusterdata.clusters import read_nodes
 from clusterdata.formats.durations import read_durations
@@ -12,7 +13,6 @@ from model.config import Settings
 from model.errors import TraceError, UserError
 from model.job import WHOLE_GPU
 from processes.simulation import Simulation
-from tests.conftest import SHARED
 
 pytestmark = pytest.mark.skipif(not SHARED.exists(), reason="no shared trace files")
 

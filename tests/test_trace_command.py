@@ -6,6 +6,7 @@ import threading
 
 import numpy as np
 import pytest
+import samples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +20,6 @@ from model.config import Settings
 from model.errors import UserError
 from model.job import Job
 from run import main
-from tests import samples
 
 
 @pytest.fixture

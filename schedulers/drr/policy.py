@@ -62,14 +62,9 @@ def logits(
     """Return the logits of all nodes, (nodes,), -inf where there is no room."""
     room = seen.scores < BIG
     score = np.clip(seen.scores, -LARGEST, LARGEST).astype(np.float32)
-    devices = _relu(_linear(weights, "device", seen.devices))  # (nodes, gpus, 16)
-    pooled = [devices.mean(axis=1), devices.max(axis=1), (score * room)[:, None]]
-    around = np.broadcast_to(seen.context, (len(score), CONTEXT))
-    node = _relu(_linear(weights, "node", np.concatenate([*pooled, around], axis=1)))
+    node = _nodes(weights, seen, score * room)
     if attends:
-        query = _linear(weights, "query", seen.context)
-        match = node @ (weights["key.weight"].T @ query) / np.float32(QUERY**0.5)
-        share = np.exp(match - match.max())
+        share = _shares(weights, node, seen.context)
         cluster = share @ node / share.sum()
     else:
         cluster = node.mean(axis=0)
@@ -78,6 +73,35 @@ def logits(
     hidden = _relu(node @ split[:, :HIDDEN].T + over + weights["actor.bias"])
     found = hidden @ weights["actor_out.weight"][0] - weights["kappa"][0] * score
     return cast(NDArray[np.float32], np.where(room, found, -np.inf))
+
+
+def attention(weights: Parameters, seen: Observation) -> NDArray[np.float32]:
+    """Return how much each node counts in what the policy sees of the cluster.
+
+    Returns
+    -------
+    (nodes,) float32
+        Of the nodes that were seen; sums to 1.
+    """
+    score = np.clip(seen.scores, -LARGEST, LARGEST).astype(np.float32)
+    node = _nodes(weights, seen, score * (seen.scores < BIG))
+    share = _shares(weights, node, seen.context)
+    return cast(NDArray[np.float32], share / share.sum())
+
+
+def _nodes(weights: Parameters, seen: Observation, score: Any) -> Any:
+    """Return what is known of each node, (nodes, 32)."""
+    devices = _relu(_linear(weights, "device", seen.devices))  # (nodes, gpus, 16)
+    pooled = [devices.mean(axis=1), devices.max(axis=1), score[:, None]]
+    around = np.broadcast_to(seen.context, (len(score), CONTEXT))
+    return _relu(_linear(weights, "node", np.concatenate([*pooled, around], axis=1)))
+
+
+def _shares(weights: Parameters, node: Any, context: Any) -> Any:
+    """Return the attention of the context to each node, not yet normal, (nodes,)."""
+    query = _linear(weights, "query", context)
+    match = node @ (weights["key.weight"].T @ query) / np.float32(QUERY**0.5)
+    return np.exp(match - match.max())
 
 
 def _linear(weights: Parameters, name: str, values: Any) -> Any:
