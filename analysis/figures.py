@@ -30,6 +30,7 @@ COLOURS = {
     "WorstFit": "#F0E442",
     "LifetimeAligned": "#117733",
     "DRR": "#D55E00",
+    "TunedLinear": "#A23B72",
     "ElasticFlow": "#009E73",
     "R&P": "#8B4513",
     "Hops": "#5D3A9B",

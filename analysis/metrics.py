@@ -50,18 +50,27 @@ def summarize(
 
 
 def count_jobs(jobs: pd.DataFrame) -> dict[str, int]:
-    """Return how many jobs there were, finished, were refused, and never ended."""
+    """Return counts of jobs.
+
+    jobs : of the trace.
+    finished : ended with their work done.
+    refused : no empty cluster could host them.
+    unfinished : left over, for want of nodes or because the run was interrupted.
+    """
     status = jobs["status"].value_counts()
     names = ("finished", "refused", "unfinished")
     return {"jobs": len(jobs), **{name: int(status.get(name, 0)) for name in names}}
 
 
 def delay_measures(done: pd.DataFrame) -> dict[str, float]:
-    """Return mean and quantiles of delay and JCT, latency ratio, bounded slowdown.
+    """Return delays and completion times, s, and what they are in durations.
 
-    Queueing delay is start - submit, JCT (job completion time) is end - submit;
-    latency ratio is delay / max(duration, 10 s), as in Hops (SoCC 2024);
-    bounded slowdown is max(1, JCT / max(duration, 10 s)), Feitelson et al., JSSPP 1997.
+    mean_queueing_delay, p50_queueing_delay, p95_queueing_delay, p99_queueing_delay,
+        max_queueing_delay : first start - submission.
+    mean_jct, p50_jct, p95_jct, p99_jct : job completion time, end - submission.
+    max_latency_ratio : the largest delay / max(duration, 10 s), as in Hops (SoCC 2024).
+    mean_bounded_slowdown : max(1, JCT / max(duration, 10 s)), Feitelson et al., JSSPP
+        1997.
     """
     delay = done["start_time"] - done["submit_time"]
     jct = done["end_time"] - done["submit_time"]
@@ -84,7 +93,11 @@ def bounded_slowdown(done: pd.DataFrame) -> "pd.Series[float]":
 
 
 def makespan_measures(jobs: pd.DataFrame) -> dict[str, float]:
-    """Return last end - first submit, s, and jobs finished per hour of it."""
+    """Return how long the whole trace took.
+
+    makespan : last end - first submission, s.
+    throughput : jobs finished per hour of it.
+    """
     done = jobs[jobs["status"] == "finished"]
     makespan = float(done["end_time"].max() - jobs["submit_time"].min())
     hours = makespan / 3600
@@ -154,17 +167,21 @@ def cluster_measures(window: pd.DataFrame) -> dict[str, float]:
 
 
 def blocked_measures(cluster: pd.DataFrame) -> dict[str, float]:
-    """Return for how long, in the whole run, fragmentation alone kept the head back."""
+    """Return the time lost to fragmentation, over the whole run.
+
+    blocked_seconds : for how long fragmentation alone kept the queue's head back, s.
+    """
     held = with_seconds(cluster)
     return {"blocked_seconds": float((held["blocked"] * held["seconds"]).sum())}
 
 
 def fairness_measures(measured: pd.DataFrame) -> dict[str, float]:
-    """Return Jain's index of the users' mean slowdowns and the share of deadlines met.
+    """Return how evenly users fare, and how many deadlines were met; nan without any.
 
-    Jain's index is (sum x)^2 / (n sum x^2): 1 if all users fare alike, 1/n if one has
-    it all. A job that never ended misses its deadline; refused jobs do not count.
-    Without deadlines, or without users, the value is nan.
+    jain_index : of the users' mean bounded slowdowns, (sum x)^2 / (n sum x^2): 1 if all
+        fare alike, 1/n if one has it all.
+    deadlines_met : share of the jobs with a deadline that ended by then; a job that
+        never ended misses its deadline, refused jobs do not count.
     """
     done = measured[measured["status"] == "finished"]
     slowdown = bounded_slowdown(done).groupby(done["user"].fillna("")).mean()
@@ -177,9 +194,13 @@ def fairness_measures(measured: pd.DataFrame) -> dict[str, float]:
 
 
 def move_measures(jobs: pd.DataFrame, moves: pd.DataFrame) -> dict[str, float]:
-    """Return how often jobs moved and the GPU-seconds without progress it cost.
+    """Return how often jobs moved, and what it cost.
 
-    moved_share : these GPU-seconds / those that all jobs ask for.
+    moves : migrations and evictions.
+    moves_per_job : moves / jobs of the trace.
+    moved_gpu_seconds : GPU-seconds without progress.
+    moved_share : these / the GPU-seconds that all jobs ask for.
+    max_moves_per_job : of the job that moved most.
     """
     gpus = jobs["num_workers"] * jobs["num_gpus"] * jobs["gpu_milli"] / 1000
     of_job = dict(zip(jobs["job_id"].astype(str), gpus, strict=True))
@@ -196,6 +217,8 @@ def move_measures(jobs: pd.DataFrame, moves: pd.DataFrame) -> dict[str, float]:
 
 def pooled_mean(jobs: pd.DataFrame, config: dict[str, Any]) -> float:
     """Return the mean delay on the pooled cluster, over the jobs that are measured.
+
+    pooled_mean_queueing_delay : s; no placement and no migration beats it.
 
     It bounds the delays of fifo runs in which no node came or went and all jobs ended;
     for others it is nan.

@@ -16,6 +16,8 @@ from analysis import metrics  # noqa: E402
 from clusterdata.registry import FORMATS  # noqa: E402
 from model import options  # noqa: E402
 from model.config import Settings, described_options, flag  # noqa: E402
+from processes.rescheduler import Rescheduler  # noqa: E402
+from schedulers.drr.scheduler import DRR  # noqa: E402
 from schedulers.registry import SCHEDULERS  # noqa: E402
 
 DEFAULTS = Settings()
@@ -53,7 +55,8 @@ def settings() -> str:
         names = [name for name in group.__annotations__ if name in known]
         rows = [_setting(known[name]) for name in names]
         head = "| option | default | meaning |\n| --- | --- | --- |"
-        parts.append("\n".join([f"## {inspect.getdoc(group)}\n", head, *rows, ""]))
+        title = (inspect.getdoc(group) or "").rstrip(".")
+        parts.append("\n".join([f"## {title}\n", head, *rows, ""]))
     return "\n".join(parts)
 
 
@@ -71,14 +74,20 @@ def _setting(option: Any) -> str:
 def measures() -> str:
     """Return the measures of summary.json, from the docstrings that define them."""
     parts = []
-    for name, function in inspect.getmembers(metrics, inspect.isfunction):
-        if function.__module__ != metrics.__name__ or name.startswith("_"):
-            continue
+    of_runs = [
+        function
+        for name, function in inspect.getmembers(metrics, inspect.isfunction)
+        if function.__module__ == metrics.__name__ and not name.startswith("_")
+    ]
+    of_runs.sort(key=lambda function: inspect.getsourcelines(function)[1])
+    for function in (*of_runs, Rescheduler.measures, DRR.measures):
         doc = inspect.getdoc(function) or ""
+        doc = re.sub(r",\n +", ", ", doc.split("Parameters\n")[0])
         found = re.findall(r"^([a-z0-9_, ]+) : ((?:.+\n?)(?:    .+\n?)*)", doc, re.M)
         rows = [f"| `{key}` | {' '.join(text.split())} |" for key, text in found]
-        if rows and not {"jobs", "runs"} & {key for key, _ in found}:
-            title = doc.split("\n")[0].rstrip(".")
+        if rows:
+            title = doc.split("\n")[0].rstrip(".").replace("Return ", "")
+            title = title[0].upper() + title[1:]
             head = "| measure | meaning |\n| --- | --- |"
             parts.append("\n".join([f"## {title}\n", head, *rows, ""]))
     return "\n".join(parts)

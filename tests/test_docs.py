@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from test_schedulers import TestContract as Contract
 
+from commands.api import simulate
 from model.config import described_options, flag
 from schedulers import registry
 
@@ -31,7 +32,10 @@ def test_it_builds_without_a_warning(tmp_path):
     for option in described_options():
         assert flag(option.name) in page
     measures = (tmp_path / "site" / "measures" / "index.html").read_text()
-    assert "stranded_ratio" in measures
+    run = simulate(scheduler="DRR", num_node=4, num_jobs=20, use_rescheduling=True)
+    told = {"scheduler", "queue", "seed", "offered_load"}
+    for name in run.summary.keys() - told:
+        assert name in measures
     assert "generated:" not in page + measures
 
 

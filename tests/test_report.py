@@ -63,6 +63,7 @@ def test_the_command(runs, tmp_path, capsys):
 
     assert main(["report", *folders, "--out", str(page)]) == 0
     assert page.is_file()
+    assert main(["report", str(runs[0].path.parent), "--out", str(page)]) == 0
     assert main(["report", *folders, "--out", str(tmp_path / "page.txt")]) == 2
     assert main(["report", str(tmp_path)]) == 2
     assert "is no complete run" in capsys.readouterr().err
