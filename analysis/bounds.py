@@ -10,6 +10,7 @@ costs. (Not for jobs that are evicted and queue twice, nor for other disciplines
 """
 
 import heapq
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -114,3 +115,27 @@ def gap_closed(delay: float, delay_fgd: float, delay_pooled: float) -> float:
     if delay_fgd == delay_pooled:
         return float("nan")
     return (delay_fgd - delay) / (delay_fgd - delay_pooled) + 0.0  # never -0
+
+
+def pooled_mean(jobs: pd.DataFrame, config: dict[str, Any]) -> float:
+    """Return the mean delay on the pooled cluster, over the jobs that are measured.
+
+    pooled_mean_queueing_delay : s; no placement and no migration beats it.
+
+    It bounds the delays of fifo runs in which no node came or went and all jobs ended;
+    for others it is nan.
+    """
+    if not bound_holds(jobs, config):
+        return float("nan")
+    delays = pooled_delays(jobs, config["capacity"])
+    measured = delays[int(config["settings"]["warm_up"] * len(delays)) :]
+    return float(measured.mean()) if len(measured) else float("nan")
+
+
+def bound_holds(jobs: pd.DataFrame, config: dict[str, Any]) -> bool:
+    """Return whether the pooled cluster bounds the delays of this run."""
+    settings = config["settings"]
+    in_order = settings["queue"] == "fifo" and config["in_order"]
+    whole = not (settings["node_events"] or settings["mtbf"] or settings["rack_mtbf"])
+    plain = in_order and whole
+    return plain and not (jobs["status"] == "unfinished").any()

@@ -16,8 +16,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from analysis.bounds import pooled_delays
-from analysis.metrics import bound_holds, load_window
+from analysis.bounds import bound_holds, pooled_delays
+from analysis.metrics import load_window
 from analysis.run_folder import Run, read_run
 from model.errors import UserError, complain
 

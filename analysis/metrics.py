@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.bounds import pooled_delays
+from analysis.bounds import pooled_mean
 
 SHORT = 10.0  # s; shorter jobs count as this long in the bounded slowdown
 
@@ -44,6 +44,7 @@ def summarize(
         **blocked_measures(cluster),
         **fairness_measures(measured),
         **move_measures(jobs, moves),
+        **failure_measures(jobs, cluster),
         "pooled_mean_queueing_delay": pooled_mean(jobs, config),
         "offered_load": config["offered_load"],
     }
@@ -215,24 +216,22 @@ def move_measures(jobs: pd.DataFrame, moves: pd.DataFrame) -> dict[str, float]:
     }
 
 
-def pooled_mean(jobs: pd.DataFrame, config: dict[str, Any]) -> float:
-    """Return the mean delay on the pooled cluster, over the jobs that are measured.
+def failure_measures(jobs: pd.DataFrame, cluster: pd.DataFrame) -> dict[str, float]:
+    """Return what came of the GPU time that was held, over the whole run.
 
-    pooled_mean_queueing_delay : s; no placement and no migration beats it.
-
-    It bounds the delays of fifo runs in which no node came or went and all jobs ended;
-    for others it is nan.
+    goodput : GPU-seconds of work that counted / GPU-seconds held; the rest went to
+        failures, pauses and interference.
+    lost_gpu_seconds : work that failures undid.
+    restarts : how often jobs ran again after an eviction.
     """
-    if not bound_holds(jobs, config):
-        return float("nan")
-    delays = pooled_delays(jobs, config["capacity"])
-    measured = delays[int(config["settings"]["warm_up"] * len(delays)) :]
-    return float(measured.mean()) if len(measured) else float("nan")
-
-
-def bound_holds(jobs: pd.DataFrame, config: dict[str, Any]) -> bool:
-    """Return whether the pooled cluster bounds the delays of this run."""
-    settings = config["settings"]
-    in_order = settings["queue"] == "fifo" and config["in_order"]
-    plain = in_order and not settings["node_events"]
-    return plain and not (jobs["status"] == "unfinished").any()
+    gpus = jobs["num_workers"] * jobs["num_gpus"] * jobs["gpu_milli"] / 1000
+    done = jobs["status"] == "finished"
+    held = with_seconds(cluster)
+    area = float((held["allocated"] * held["seconds"]).sum()) / 1000
+    useful = float((gpus * jobs["duration"])[done].sum())
+    again = jobs["restarts"].fillna("").astype(str)
+    return {
+        "goodput": useful / area if area else float("nan"),
+        "lost_gpu_seconds": float((gpus * jobs["lost_seconds"]).sum()),
+        "restarts": int((again.str.count("@")).sum()),
+    }

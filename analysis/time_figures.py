@@ -10,10 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from analysis.bounds import pooled_delays
+from analysis.bounds import bound_holds, pooled_delays
 from analysis.figures import BOUND, HOUR, POINTS, STYLE, colour
 from analysis.heat_map import draw_heat_map
-from analysis.metrics import bound_holds
 from analysis.occupancy import held_at, occupancy
 from analysis.run_folder import Run
 

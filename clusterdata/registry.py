@@ -1,8 +1,5 @@
 """All formats: which one a file has, and its jobs."""
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +21,7 @@ from clusterdata.formats import (
 from clusterdata.formats.format import Format, Head
 from clusterdata.report import Report
 from clusterdata.source import head
+from model.collection import rare_collection
 from model.errors import TraceError, UserError, suggestion
 from model.job import Job
 
@@ -74,22 +72,10 @@ def read_trace(
     path, report = Path(path), report or Report()
     name, _, text = trace_format.partition(":")
     known = sniff(path) if name == AUTO else find_format(name)
-    with _no_collection():
+    with rare_collection():
         jobs = known.read(path, report, _options(known, text))
     timed = known.timed and (known.name != "pai-jobs" or _has_times(path))
     return Trace(jobs, known, report, timed)
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Let the search for cyclic garbage rest while a million objects are made."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def find_format(name: str) -> Format:

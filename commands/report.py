@@ -38,7 +38,7 @@ def command(words: Sequence[str]) -> int:
 
 
 def runs_in(folder: Path) -> list[Path]:
-    """Return a run's folder, or those of the runs in it, in the order of their names."""
+    """Return a run's folder, or those of all runs in it, ordered by name."""
     if (folder / "config.json").is_file():
         return [folder]
     return sorted(path.parent for path in folder.glob("*/config.json")) or [folder]

@@ -9,6 +9,8 @@ Other commands, each with its own --help: run.py compare, run.py plan, run.py tr
 
 import argparse
 import hashlib
+import json
+import os
 import platform
 import resource
 import sys
@@ -25,24 +27,61 @@ from analysis.figures import draw_overview, save_figure
 from analysis.run_folder import Run, check_place, to_json, write_bytes, write_run
 from analysis.tables import compare_runs
 from analysis.timeline import timeline
-from clusterdata.workload import Workload, load_workload, offered_load
+from clusterdata.workload import Workload, checksum_of, load_workload, offered_load
 from model.command_line import Parser, read_settings, reader, settings_parser
-from model.config import Settings
-from model.errors import UserError
+from model.config import Settings, described_options
+from model.errors import UserError, suggestion
 from model.result import Result
 from processes.simulation import Simulation
+from processes.watch import Watch
 from schedulers.planners.registry import planners_of
 from schedulers.registry import scheduler_class
 
 INTERRUPTED = 130  # exit code after Ctrl-C, as shells have it
 MAIN_JOB = "FGD,BestFit,DRR"  # what `python run.py` alone compares
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 PACKAGES = ("simpy", "numpy", "pandas", "torch")
 
 
 def command(words: Sequence[str]) -> int:
     """Run ``run.py [simulate] WORDS``; return the exit code."""
-    options = make_parser().parse(words)
+    parser = make_parser()
+    options = parser.parse(words)
+    if options.config:
+        parser.set_defaults(**recorded_settings(options.config))
+        options = parser.parse(words)
     return simulate(read_settings(options), options)
+
+
+def recorded_settings(path: Path) -> dict[str, Any]:
+    """Return the settings of a config.json, whose trace must still be the same.
+
+    Raises
+    ------
+    UserError
+        If it is none, has unknown settings, or its trace has changed.
+    """
+    try:
+        config = json.loads(path.read_text())
+        recorded, checksum = dict(config["settings"]), config["trace_sha256"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UserError(
+            f"--config {path}: is no config.json of a run ({error})"
+        ) from None
+    known = {option.name: option for option in described_options()}
+    for name, value in recorded.items():
+        if name not in known:
+            raise UserError(
+                f"--config {path}: unknown setting {name!r}{suggestion(name, known)}"
+            )
+        if not isinstance(value, (known[name].kind, int)):
+            raise UserError(
+                f"--config {path}: {name} {value!r} is no {known[name].kind}"
+            )
+    trace = Path(str(recorded.get("trace", "")))
+    if trace.exists() and checksum_of(trace) != checksum:
+        raise UserError(f"--config {path}: {trace} is not the file it was")
+    return recorded
 
 
 def make_parser() -> Parser:
@@ -56,6 +95,19 @@ def make_parser() -> Parser:
         const=True,
         default=False,
         help="write timeline.json.gz, for https://ui.perfetto.dev",
+    )
+    parser.add_argument(
+        "--check",
+        type=reader(bool),
+        nargs="?",
+        const=True,
+        default=False,
+        help="check the invariants at every event; a contradiction stops the run",
+    )
+    parser.add_argument(
+        "--config",
+        type=Path,
+        help="config.json of a run: its settings are the defaults",
     )
     return parser
 
@@ -72,7 +124,7 @@ def simulate(settings: Settings, options: argparse.Namespace) -> int:
     for name in names:
         one = replace(settings, scheduler=name)
         path = options.out / run_name(one, options.name, len(names))
-        run = run_one(one, workload, path)
+        run = run_one(one, workload, path, options.check)
         runs.append(run)
         if options.timeline:
             write_bytes(timeline(run), path / "timeline.json.gz")
@@ -93,7 +145,9 @@ def run_name(settings: Settings, name: str, schedulers: int) -> str:
     return f"{scheduler}-{digest}"
 
 
-def run_one(settings: Settings, workload: Workload, path: Path) -> Run:
+def run_one(
+    settings: Settings, workload: Workload, path: Path, checked: bool = False
+) -> Run:
     """Simulate one scheduler under a progress bar and write its run folder."""
     simulation, config = configured(settings, workload)
     check_place(path, config)
@@ -103,7 +157,8 @@ def run_one(settings: Settings, workload: Workload, path: Path) -> Run:
         unit="job",
         disable=None,
     ) as bar:
-        result = simulation.run(progress=lambda left: bar.update(left - bar.n))
+        watch = Watch(simulation.cluster, simulation.env) if checked else None
+        result = simulation.run(lambda left: bar.update(left - bar.n), watch)
     return write_run(path, config, result, timing(result))
 
 
@@ -137,6 +192,7 @@ def provenance(settings: Settings, workload: Workload) -> dict[str, Any]:
         "versions": {name: version(name) for name in PACKAGES},
         "python": platform.python_version(),
         "platform": platform.platform(),
+        "threads": {name: os.environ.get(name, "") for name in THREADS},
     }
 
 

@@ -12,10 +12,11 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from analysis import metrics  # noqa: E402
+from analysis import bounds, metrics  # noqa: E402
 from clusterdata.registry import FORMATS  # noqa: E402
 from model import options  # noqa: E402
 from model.config import Settings, described_options, flag  # noqa: E402
+from processes.failures import Failures  # noqa: E402
 from processes.rescheduler import Rescheduler  # noqa: E402
 from schedulers.drr.scheduler import DRR  # noqa: E402
 from schedulers.registry import SCHEDULERS  # noqa: E402
@@ -80,7 +81,10 @@ def measures() -> str:
         if function.__module__ == metrics.__name__ and not name.startswith("_")
     ]
     of_runs.sort(key=lambda function: inspect.getsourcelines(function)[1])
-    for function in (*of_runs, Rescheduler.measures, DRR.measures):
+    for function in (
+        *of_runs, bounds.pooled_mean, Rescheduler.measures, DRR.measures,
+        Failures.measures,
+    ):  # fmt: skip
         doc = inspect.getdoc(function) or ""
         doc = re.sub(r",\n +", ", ", doc.split("Parameters\n")[0])
         found = re.findall(r"^([a-z0-9_, ]+) : ((?:.+\n?)(?:    .+\n?)*)", doc, re.M)

@@ -13,6 +13,7 @@ from model.node import Node, uniform_nodes
 from model.options import (
     ClusterOptions,
     DRROptions,
+    FailureOptions,
     JobOptions,
     ReschedulingOptions,
     RunOptions,
@@ -34,6 +35,7 @@ GPU_TYPES = {"MISC": 0.57, "T4": 0.36, "P100": 0.05, "V100": 0.02}
 @dataclass(frozen=True)
 class Settings(
     DRROptions,
+    FailureOptions,
     ReschedulingOptions,
     SchedulerOptions,
     WorldOptions,

@@ -158,3 +158,4 @@ class JobRecord(NamedTuple):
     moves: int = 0  # migrations and restarts after an eviction
     pending_seconds: float = 0.0  # all its time in the queue
     restarts: tuple[Restart, ...] = ()  # after each eviction
+    lost_seconds: float = 0.0  # of work that failures undid

@@ -26,7 +26,8 @@ class Node:
 
 
 JOIN, DRAIN, LEAVE, RETURN = "join", "drain", "leave", "return"
-ORDERS = (JOIN, DRAIN, LEAVE, RETURN)
+FAIL, REPAIRED = "fail", "repaired"
+ORDERS = (JOIN, DRAIN, LEAVE, RETURN, FAIL, REPAIRED)
 
 
 class NodeChange(NamedTuple):

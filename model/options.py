@@ -101,6 +101,30 @@ class WorldOptions:
 
 
 @dataclass(frozen=True)
+class FailureOptions:
+    """How nodes fail, and what that costs jobs."""
+
+    mtbf: Annotated[
+        float, "mean s between failures of a node while it is up; 0 = never", (0, 1e12)
+    ] = 0.0
+    mttr: Annotated[float, "mean s until a failed node is repaired", (1, 1e9)] = 3600.0
+    failure_shape: Annotated[
+        float, "Weibull shape of times between failures; 1 = exponential", (0.1, 10)
+    ] = 1.0
+    rack_nodes: Annotated[
+        int, "nodes of a rack, which fail together; 0 = no racks", (0, 1_000_000)
+    ] = 0
+    rack_mtbf: Annotated[
+        float, "mean s between failures of a rack; 0 = never", (0, 1e12)
+    ] = 0.0
+    checkpoint_interval: Annotated[
+        float,
+        "s of work between a job's checkpoints; 0 = a failure undoes all",
+        (0, 1e9),
+    ] = 1800.0
+
+
+@dataclass(frozen=True)
 class SchedulerOptions:
     """What single schedulers can be told."""
 

@@ -69,7 +69,7 @@ class Result:
             columns[name] = [getattr(record, name) for record in self.records]
         columns["nodes"] = [nodes_text(record.placements) for record in self.records]
         columns["gpus"] = [gpus_text(record.placements) for record in self.records]
-        for name in ("moves", "pending_seconds"):
+        for name in ("moves", "pending_seconds", "lost_seconds"):
             columns[name] = [getattr(record, name) for record in self.records]
         columns["restarts"] = [
             restarts_text(record.restarts) for record in self.records

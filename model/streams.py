@@ -8,7 +8,7 @@ import numpy as np
 
 STREAMS = (
     "mix", "durations", "arrivals", "users", "estimates", "scheduler", "gangs",
-    "inflation", "node order", "deadlines", "classes",
+    "inflation", "node order", "deadlines", "classes", "failures",
 )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ import math
 from array import array
 from collections.abc import Callable, Generator, Sequence
 from time import perf_counter
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from simpy import Event, Process
 
@@ -17,6 +17,14 @@ from schedulers.decision import Decision, PlannedMove, Reshuffle
 from schedulers.queue import PendingQueue
 
 
+class Source(Protocol):
+    """Something that may still happen, as long as it is alive."""
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it may."""
+
+
 class Dispatcher:
     """Queues jobs and starts those that the scheduler decides to start.
 
@@ -24,7 +32,7 @@ class Dispatcher:
     ----------
     pending : the jobs that wait.
     progress : how far each job has come that has arrived and not left, by its id.
-    sources : processes that may still change something; once none is alive and
+    sources : what may still change something, as processes do; once none is alive and
         nothing runs, what is pending can never start.
     after_pass : called with the time after each scheduling pass.
     after_leave : called with the number of jobs that have left, whenever one does.
@@ -43,7 +51,7 @@ class Dispatcher:
         self.scheduler = scheduler
         self.pending = pending
         self.progress: dict[str, Progress] = {}
-        self.sources: list[Process] = []
+        self.sources: list[Source] = []
         self.after_pass: list[Callable[[float], None]] = []
         self.after_leave: list[Callable[[int], object]] = []
         self.decision_seconds = array("d")

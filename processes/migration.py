@@ -57,11 +57,22 @@ class Mover:
                 held = self._cluster.held[move.job.job_id]
                 self.evict(held, move.reason, move.cost)
 
-    def evict(self, held: Held, reason: str, cost: float | None = None) -> None:
-        """Send a running job back to the queue; it pauses when it runs again."""
+    def evict(
+        self,
+        held: Held,
+        reason: str,
+        cost: float | None = None,
+        saved_every: float | None = None,
+    ) -> None:
+        """Send a running job back to the queue; it pauses when it runs again.
+
+        Parameters
+        ----------
+        saved_every : see `Evicted`.
+        """
         move = PlannedMove(held.job, held.placements, (), reason, cost=cost)
         self._note(move, self.cost(move))
-        self._dispatcher.disturb(held.job.job_id, Evicted(self.cost(move)))
+        self._dispatcher.disturb(held.job.job_id, Evicted(self.cost(move), saved_every))
 
     def cost(self, move: PlannedMove) -> float:
         """Return the seconds without progress that a move costs its job."""

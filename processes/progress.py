@@ -18,13 +18,15 @@ class Migrated(NamedTuple):
 
 
 class Evicted(NamedTuple):
-    """Why a job is interrupted: it loses its GPUs, and *lost* s of work with them.
+    """Why a job is interrupted: it loses its GPUs, and maybe work with them.
 
-    Once it runs again it first pauses for *cost* s.
+    Once it runs again it first pauses for *cost* s. *saved_every* is the work between
+    its checkpoints, s: what was done since the last one is lost, with 0 all of it. None
+    means that it could save everything.
     """
 
     cost: float
-    lost: float = 0.0
+    saved_every: float | None = None
 
 
 class Paced(NamedTuple):
@@ -40,8 +42,9 @@ class Progress:
     """How much work is left, at what speed it goes, and what has been paid."""
 
     __slots__ = (
-        "arrival", "doomed", "evicted", "job", "moves", "pause", "pending_seconds",
-        "placed", "process", "rate", "restarts", "speed", "start", "work",
+        "arrival", "doomed", "evicted", "job", "lost_seconds", "moves", "pause",
+        "pending_seconds", "placed", "process", "rate", "restarts", "speed", "start",
+        "work",
     )  # fmt: skip
 
     def __init__(self, job: Job, process: Process | None) -> None:
@@ -54,6 +57,7 @@ class Progress:
         self.rate = 1.0  # by the GPUs it has, relative to those it asked for
         self.speed = 1.0  # by what its neighbours leave it
         self.moves = 0
+        self.lost_seconds = 0.0  # of undisturbed work, to failures
         self.start: float | None = None  # s, when it first began to run
         self.restarts: list[Restart] = []  # each later time
         self.pending_seconds = 0.0  # in the queue, each time
@@ -99,8 +103,16 @@ class Progress:
         if isinstance(cause, Migrated) and cause.rate is not None:
             self.rate = cause.rate
         if isinstance(cause, Evicted):
-            self.work = min(self.job.duration, self.work + cause.lost)
+            if cause.saved_every is not None:
+                self._lose(cause.saved_every)
             self.evicted = True
+
+    def _lose(self, saved_every: float) -> None:
+        """Fall back to the last checkpoint."""
+        done = self.job.duration - self.work
+        saved = done // saved_every * saved_every if saved_every > 0 else 0.0
+        self.lost_seconds += done - saved
+        self.work = self.job.duration - saved
 
     def record(self, now: float, placements: Placements | None) -> JobRecord:
         """Return the record of a job that ends now, or never if nothing hosts it."""
@@ -113,6 +125,7 @@ class Progress:
                 moves=self.moves,
                 pending_seconds=self.pending_seconds,
                 restarts=tuple(self.restarts),
+                lost_seconds=self.lost_seconds,
             )
         return JobRecord(
             self.job,
@@ -124,4 +137,5 @@ class Progress:
             self.moves,
             self.pending_seconds,
             tuple(self.restarts),
+            self.lost_seconds,
         )

@@ -1,14 +1,13 @@
 """Wires the processes, runs them and returns what happened; writes nothing."""
 
-import gc
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from time import perf_counter
 
 from simpy import Event, Store
 
 from model.cluster import Cluster
+from model.collection import rare_collection
 from model.config import Settings
 from model.errors import UserError
 from model.fragmentation import Fragmentation
@@ -20,6 +19,7 @@ from model.streams import stream
 from model.target import Target, target_workload
 from processes.arrivals import arrive
 from processes.dispatcher import Dispatcher
+from processes.failures import Failures
 from processes.instant import Timeline
 from processes.interference import Interference
 from processes.invariants import check_end
@@ -144,7 +144,12 @@ class Simulation:
         for node, orders in enumerate(mailboxes):
             env.process(
                 run_node(
-                    node, orders, self.cluster, self.dispatcher.wake, self.mover.evict
+                    node,
+                    orders,
+                    self.cluster,
+                    self.dispatcher.wake,
+                    self.mover.evict,
+                    self.settings.checkpoint_interval,
                 )
             )
         env.process(self.dispatcher.dispatch())
@@ -156,7 +161,9 @@ class Simulation:
             self.settings.reschedule_trigger != "blocked"
         ):
             env.process(self.rescheduler.rounds())
+        self.failures = Failures(env, mailboxes, self.settings)
         self.dispatcher.sources = [
+            self.failures,
             env.process(operate(env, changes, mailboxes)),
             env.process(arrive(env, self.accepted, self._submit)),
         ]
@@ -200,7 +207,9 @@ class Simulation:
             self.dispatcher.decision_seconds,
             perf_counter() - self.began,
             interrupted,
-            self.scheduler.measures() | self.rescheduler.measures(),
+            self.scheduler.measures()
+            | self.rescheduler.measures()
+            | self.failures.measures(),
             self.learner.learned() if self.learner else None,
         )
 
@@ -213,20 +222,6 @@ class Simulation:
         progress = self.dispatcher.progress.get(job.job_id)
         start = progress.start if progress else None  # None: it had not begun
         return JobRecord(job, UNFINISHED, "the simulation was interrupted", start)
-
-
-@contextmanager
-def rare_collection() -> Iterator[None]:
-    """Let the cyclic garbage collector run rarely: events form no cycles."""
-    before = gc.get_threshold()
-    gc.set_threshold(1_000_000, 20, 100)
-    try:
-        yield
-    finally:
-        if gc.get_freeze_count() == 0:  # age all objects unseen: most of them stay
-            gc.freeze()
-            gc.unfreeze()
-        gc.set_threshold(*before)
 
 
 def simulate(

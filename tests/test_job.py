@@ -104,8 +104,9 @@ def test_progress_conserves_work_through_any_disturbance():
     progress.disturb(Paced(speed=0.5))
     assert progress.left == 120
     progress.advance(20)  # 10 s of work
-    progress.disturb(Evicted(cost=7, lost=5))
+    progress.disturb(Evicted(cost=7, saved_every=15))  # 50 s done, 45 of them saved
     assert (progress.work, progress.pause, progress.moves) == (55, 7, 2)
+    assert progress.lost_seconds == 5
 
 
 def test_two_pauses_add_up():
@@ -136,9 +137,12 @@ def test_all_disturbances_of_one_instant_arrive(simulation):
 def test_eviction_never_loses_more_work_than_was_done():
     progress = Progress(Job("a", 0, 100), process=None)
     progress.advance(3)
-    progress.disturb(Evicted(cost=0, lost=60))
+    progress.disturb(Evicted(cost=0, saved_every=0))
 
-    assert progress.work == 100
+    assert (progress.work, progress.lost_seconds) == (100, 3)
+    progress.advance(3)
+    progress.disturb(Evicted(cost=0))
+    assert progress.work == 97
 
 
 def test_two_jobs_of_one_id_are_refused_in_python_too(simulation):
