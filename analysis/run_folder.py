@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.metrics import summarize
+from model.cells import as_cells, from_cells
 from model.errors import UserError
 from model.result import Result
 
@@ -55,7 +56,7 @@ def write_run(
             ("cluster", result.samples),
             ("moves", moves),
         ):
-            frame.to_csv(partial / f"{name}.csv", index=False, lineterminator="\n")
+            (partial / f"{name}.csv").write_text(as_csv(frame), newline="")
         for name, values in (
             ("config", config),
             ("summary", summary),
@@ -81,8 +82,10 @@ def summary_of(result: Result, config: dict[str, Any]) -> dict[str, Any]:
     return summary | result.measures | {"interrupted": result.interrupted}
 
 
-def check_place(path: Path, config: dict[str, Any]) -> None:
+def check_place(path: Path, config: dict[str, Any]) -> Path:
     """Make sure that a run may be written to *path* and loses nothing there.
+
+    Returns the folder, marked as partial, that holds what is written until the end.
 
     Raises
     ------
@@ -102,10 +105,12 @@ def check_place(path: Path, config: dict[str, Any]) -> None:
                 f"{path} holds a run with other settings or another trace; "
                 f"choose a --name"
             )
+    partial = path.with_name(path.name + ".partial")
     try:
-        path.with_name(path.name + ".partial").mkdir(parents=True, exist_ok=True)
+        partial.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(f"cannot write {path}: {error.strerror}") from error
+    return partial
 
 
 def read_run(path: str | Path) -> Run:
@@ -134,6 +139,9 @@ def read_run(path: str | Path) -> Run:
         )
     except (FileNotFoundError, NotADirectoryError) as error:
         raise UserError(f"{folder} is no complete run: {error.filename}") from None
+    for frame in (jobs, moves):
+        for name in frame.columns.intersection(TEXT_COLUMNS):
+            frame[name] = from_cells(frame[name])
     path = folder / "learning.csv"
     learning = pd.read_csv(path, **EXACT) if path.is_file() else None
     return Run(folder, config, jobs, cluster, moves, summary, timing, learning)
@@ -141,7 +149,15 @@ def read_run(path: str | Path) -> Run:
 
 def write_csv(frame: pd.DataFrame, path: Path) -> None:
     """Write a table as `write_text` does."""
-    write_text(frame.to_csv(index=False, lineterminator="\n"), path)
+    write_text(as_csv(frame), path)
+
+
+def as_csv(frame: pd.DataFrame) -> str:
+    """Return a table as CSV; text that a spreadsheet would run is kept from it."""
+    safe = frame.copy()
+    for name in frame.select_dtypes(exclude=["number", "bool"]).columns:
+        safe[name] = as_cells(frame[name])
+    return safe.to_csv(index=False, lineterminator="\n")
 
 
 def write_text(text: str, path: Path) -> None:

@@ -9,7 +9,6 @@ Other commands, each with its own --help: run.py compare, run.py plan, run.py tr
 
 import argparse
 import hashlib
-import json
 import os
 import platform
 import resource
@@ -24,13 +23,22 @@ import numpy as np
 from tqdm import tqdm
 
 from analysis.figures import draw_overview, save_figure
-from analysis.run_folder import Run, check_place, to_json, write_bytes, write_run
+from analysis.run_folder import (
+    Run,
+    check_place,
+    read_run,
+    to_json,
+    write_bytes,
+    write_run,
+)
 from analysis.tables import compare_runs
 from analysis.timeline import timeline
-from clusterdata.workload import Workload, checksum_of, load_workload, offered_load
+from clusterdata.workload import Workload, load_workload, offered_load
+from commands.journal import FILE, Journal, read_seconds
+from commands.recorded import recorded_settings
 from model.command_line import Parser, read_settings, reader, settings_parser
-from model.config import Settings, described_options
-from model.errors import UserError, suggestion
+from model.config import Settings
+from model.errors import UserError
 from model.result import Result
 from processes.simulation import Simulation
 from processes.watch import Watch
@@ -51,37 +59,6 @@ def command(words: Sequence[str]) -> int:
         parser.set_defaults(**recorded_settings(options.config))
         options = parser.parse(words)
     return simulate(read_settings(options), options)
-
-
-def recorded_settings(path: Path) -> dict[str, Any]:
-    """Return the settings of a config.json, whose trace must still be the same.
-
-    Raises
-    ------
-    UserError
-        If it is none, has unknown settings, or its trace has changed.
-    """
-    try:
-        config = json.loads(path.read_text())
-        recorded, checksum = dict(config["settings"]), config["trace_sha256"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UserError(
-            f"--config {path}: is no config.json of a run ({error})"
-        ) from None
-    known = {option.name: option for option in described_options()}
-    for name, value in recorded.items():
-        if name not in known:
-            raise UserError(
-                f"--config {path}: unknown setting {name!r}{suggestion(name, known)}"
-            )
-        if not isinstance(value, (known[name].kind, int)):
-            raise UserError(
-                f"--config {path}: {name} {value!r} is no {known[name].kind}"
-            )
-    trace = Path(str(recorded.get("trace", "")))
-    if trace.exists() and checksum_of(trace) != checksum:
-        raise UserError(f"--config {path}: {trace} is not the file it was")
-    return recorded
 
 
 def make_parser() -> Parser:
@@ -105,6 +82,16 @@ def make_parser() -> Parser:
         help="check the invariants at every event; a contradiction stops the run",
     )
     parser.add_argument(
+        "--checkpoint-every",
+        default="10m",
+        help="wall-clock time between entries of the journal: 600, 30s, 10m, 2h",
+    )
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on with a run that was killed: replay it, verified by its journal",
+    )
+    parser.add_argument(
         "--config",
         type=Path,
         help="config.json of a run: its settings are the defaults",
@@ -124,7 +111,8 @@ def simulate(settings: Settings, options: argparse.Namespace) -> int:
     for name in names:
         one = replace(settings, scheduler=name)
         path = options.out / run_name(one, options.name, len(names))
-        run = run_one(one, workload, path, options.check)
+        done = completed(path, one) if options.resume else None
+        run = done or run_one(one, workload, path, options)
         runs.append(run)
         if options.timeline:
             write_bytes(timeline(run), path / "timeline.json.gz")
@@ -132,6 +120,17 @@ def simulate(settings: Settings, options: argparse.Namespace) -> int:
             break
     report(runs, workload, options.out / (options.name or runs[0].path.name))
     return INTERRUPTED if runs[-1].summary["interrupted"] else 0
+
+
+def completed(path: Path, settings: Settings) -> Run | None:
+    """Return the run of these settings that is there, unless it was interrupted."""
+    if not path.is_dir():
+        return None
+    run = read_run(path)
+    if run.config["settings"] != settings.as_dict() or run.summary["interrupted"]:
+        return None
+    sys.stderr.write(f"note: {path} is complete\n")
+    return run
 
 
 def run_name(settings: Settings, name: str, schedulers: int) -> str:
@@ -146,19 +145,25 @@ def run_name(settings: Settings, name: str, schedulers: int) -> str:
 
 
 def run_one(
-    settings: Settings, workload: Workload, path: Path, checked: bool = False
+    settings: Settings, workload: Workload, path: Path, options: argparse.Namespace
 ) -> Run:
     """Simulate one scheduler under a progress bar and write its run folder."""
     simulation, config = configured(settings, workload)
-    check_place(path, config)
+    partial = check_place(path, config)
+    every = read_seconds(options.checkpoint_every)
+    resume = options.resume and (partial / FILE).is_file()
+    journal = Journal(partial, simulation, every, resume)
+    watch = Watch(simulation.cluster, simulation.env) if options.check else None
     with tqdm(
         total=len(simulation.accepted),
         desc=settings.scheduler,
         unit="job",
         disable=None,
     ) as bar:
-        watch = Watch(simulation.cluster, simulation.env) if checked else None
         result = simulation.run(lambda left: bar.update(left - bar.n), watch)
+    if journal.verified:
+        sys.stderr.write(f"note: {journal.verified} checkpoints were passed again\n")
+    journal.remove()
     return write_run(path, config, result, timing(result))
 
 

@@ -33,6 +33,9 @@ class Parser(argparse.ArgumentParser):
             ]
             near = suggestion(unknown[0], options)
             raise UserError(f"unknown argument {unknown[0]}{near}")
+        for action in self._actions:  # argparse reads "--seed --" as a list of nothing
+            if action.nargs is None and getattr(known, action.dest, None) == []:
+                raise UserError(f"{action.option_strings[0]}: expected one argument")
         return known
 
 

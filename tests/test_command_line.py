@@ -85,7 +85,7 @@ def test_dashes_and_underscores_and_equals_signs_mean_the_same(cli, tmp_path):
         ("--trace tests", "tests: no such file"),
         (
             "gibberish",
-            "no command 'gibberish'; there are simulate, compare, plan, trace, train",
+            "no command 'gibberish'; there are simulate, compare, plan, report",
         ),
     ],
 )

@@ -31,10 +31,12 @@ import pandas as pd
 from clusterdata.formats.building import Ints, jobs_of
 from clusterdata.formats.format import Format
 from clusterdata.table import Table
+from model.cells import as_cells, from_cells
 from model.job import WHOLE_GPU, Job
 
 LONGEST = 1e12  # s; 30,000 years
 MOST_WORKERS = 65_536  # of one job
+TEXTS = ("job_id", "gpu_type", "user", "job_class")
 MOST_PROBLEMS = 100_000  # that anyone reads
 REQUIRED = ("job_id", "submit_time", "duration", "num_gpus", "gpu_milli")
 OPTIONAL = (
@@ -62,20 +64,17 @@ def read_canonical(table: Table) -> list[Job]:
     milli = table.integers("gpu_milli", high=WHOLE_GPU)
     check_gpus(table, gpus, milli)
     columns = {
-        "job_id": table.text("job_id"),
+        **{name: from_cells(table.text(name)) for name in TEXTS},
         "submit_time": table.numbers("submit_time", high=LONGEST),
         "duration": table.numbers("duration", high=LONGEST),
         "num_gpus": gpus,
         "gpu_milli": milli,
         "cpu_milli": table.integers("cpu_milli", default=0),
         "memory_mib": table.integers("memory_mib", default=0),
-        "gpu_type": table.text("gpu_type"),
         "num_workers": table.integers(
             "num_workers", low=1, high=MOST_WORKERS, default=1
         ),
-        "user": table.text("user"),
         "deadline": _optional(table, "deadline"),
-        "job_class": table.text("job_class"),
         "estimated_duration": _optional(table, "estimated_duration"),
     }
     check_ids(table, "job_id")
@@ -117,7 +116,10 @@ def jobs_frame(jobs: Sequence[Job]) -> pd.DataFrame:
 
 def to_csv(jobs: Sequence[Job], packed: bool = False) -> bytes:
     """Return a canonical trace as CSV; equal jobs give equal bytes, packed or not."""
-    text = spoken(jobs).to_csv(index=False, lineterminator="\n").encode()
+    frame = spoken(jobs)
+    for name in frame.columns.intersection([*TEXTS]):
+        frame[name] = as_cells(frame[name])
+    text = frame.to_csv(index=False, lineterminator="\n").encode()
     return gzip.compress(text, mtime=0) if packed else text
 
 

@@ -16,6 +16,7 @@ from clusterdata.formats.canonical import read_canonical, spoken
 from clusterdata.formats.format import Format, Options
 from clusterdata.report import Report
 from clusterdata.table import Table
+from model.cells import as_cell
 from model.errors import TraceError, UserError
 from model.job import Job
 
@@ -76,7 +77,7 @@ def to_parquet(jobs: Sequence[Job]) -> bytes:
 
 
 def _as_text(value: Any) -> str:
-    return "" if value is None or value != value else str(value)
+    return "" if value is None or value != value else as_cell(str(value))
 
 
 FORMAT = Format(
