@@ -2,6 +2,7 @@
 
 python run.py [simulate]    run some schedulers on one trace
 python run.py compare       schedulers over paired seeds; FGD's published experiment
+python run.py sweep         a grid of settings x seeds, over processes or a Ray cluster
 python run.py report        one page on some runs, with all figures
 python run.py train         what DRR ships with: its scorer, its policy
 python run.py trace         look at jobs, check, convert, generate and fetch them
@@ -12,7 +13,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from commands import compare, plan, report, simulate, trace, train
+from commands import compare, plan, report, simulate, sweep, trace, train
 from commands.simulate import INTERRUPTED
 from model.errors import UserError, complain, suggestion
 
@@ -21,6 +22,7 @@ COMMANDS = {
     "compare": compare.command,
     "plan": plan.command,
     "report": report.command,
+    "sweep": sweep.command,
     "trace": trace.command,
     "train": train.command,
 }

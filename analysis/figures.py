@@ -72,7 +72,7 @@ def draw_delay_cdf(axes: Axes, runs: Sequence[Run]) -> Axes:
             axes,
             (jobs["start_time"] - jobs["submit_time"]).to_numpy(float),
             color=colour(run),
-            label=run.summary["scheduler"],
+            label=run.title,
         )
     first = runs[0]
     if bound_holds(first.jobs, first.config):
@@ -110,7 +110,7 @@ def draw_over_time(
             (window["from"].iloc[0] + edges[:-1]) / HOUR,
             mean,
             color=colour(run),
-            label=run.summary["scheduler"],
+            label=run.title,
         )
     axes.set(xlabel="time since the trace began (h)", ylabel=label)
     axes.set_ylim(bottom=0)
@@ -133,7 +133,7 @@ def draw_delay_by_size(axes: Axes, runs: Sequence[Run]) -> Axes:
             delay.mean() / HOUR,
             width,
             color=colour(run),
-            label=run.summary["scheduler"],
+            label=run.title,
         )
     axes.set_xticks(np.arange(len(names)), names)
     axes.set(xlabel="GPUs of the job", ylabel="mean queueing delay (h)")

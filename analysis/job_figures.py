@@ -17,8 +17,9 @@ FEW = 10  # jobs, under which a user's mean says little
 
 def draw_headline(axes: Axes, runs: Sequence[Run]) -> Axes:
     """Draw each scheduler's mean delay, the bound, and the gap closed."""
-    delays = [run.summary["mean_queueing_delay"] for run in runs]
-    names = [run.summary["scheduler"] for run in runs]
+    means = [run.summary["mean_queueing_delay"] for run in runs]
+    delays = [float("nan") if mean is None else mean for mean in means]
+    names = [run.title for run in runs]
     bound = next(
         (b for run in runs if (b := run.summary["pooled_mean_queueing_delay"]) == b
          and b is not None), None)  # fmt: skip
@@ -37,7 +38,7 @@ def draw_headline(axes: Axes, runs: Sequence[Run]) -> Axes:
         axes.legend(loc="lower right")
     axes.set_yticks(places, names)
     axes.invert_yaxis()
-    axes.set_xlim(0, 1.65 * max([*delays, 1e-9]))
+    axes.set_xlim(0, 1.65 * max([delay for delay in delays if delay > 0] or [1.0]))
     axes.set(xlabel="mean queueing delay, s")
     axes.grid(visible=False)
     return axes
@@ -57,7 +58,7 @@ def draw_users(axes: Axes, runs: Sequence[Run]) -> Axes:
             np.linspace(0, 100, len(means)),
             means.to_numpy(),
             color=colour(run),
-            label=run.summary["scheduler"] + note,
+            label=run.title + note,
         )
     axes.set(
         xlabel=f"users with {FEW} jobs or more, from the best off (%)",

@@ -219,8 +219,9 @@ def move_measures(jobs: pd.DataFrame, moves: pd.DataFrame) -> dict[str, float]:
 def failure_measures(jobs: pd.DataFrame, cluster: pd.DataFrame) -> dict[str, float]:
     """Return what came of the GPU time that was held, over the whole run.
 
-    goodput : GPU-seconds of work that counted / GPU-seconds held; the rest went to
-        failures, pauses and interference.
+    goodput : GPU-seconds that finished jobs asked for / GPU-seconds held; the rest went
+        to failures, pauses and interference. Elastic jobs hold other numbers of GPUs
+        than they ask for, so there it says nothing.
     lost_gpu_seconds : work that failures undid.
     restarts : how often jobs ran again after an eviction.
     """

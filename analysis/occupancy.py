@@ -21,7 +21,7 @@ def occupancy(run: Run) -> pd.DataFrame:
     again after each move or restart. Jobs that never started, or were cut short when
     the run was interrupted, have none.
     """
-    jobs = run.jobs
+    jobs = run.jobs.fillna({"nodes": "", "gpus": ""})
     changes = _changes(run)
     columns = zip(
         jobs["job_id"].astype(str).tolist(),
@@ -35,7 +35,7 @@ def occupancy(run: Run) -> pd.DataFrame:
     rows = [
         (job, job_id, node, gpu, milli, since, until)
         for job, (job_id, milli, start, end, nodes, gpus) in enumerate(columns)
-        if end == end and isinstance(nodes, str)
+        if end == end and nodes
         for since, until, places in _stays(
             start, end, _places(nodes, gpus), changes.get(job_id, [])
         )
@@ -60,9 +60,22 @@ def _changes(run: Run) -> dict[str, list[tuple[float, str, str]]]:
         for restart in text.split("|"):
             time, _, to = restart.partition("@")
             changes[job_id].append((float(time), "", to))
-    for of_job in changes.values():
-        of_job.sort(key=lambda change: change[0])
-    return changes
+    return {job_id: _in_order(of_job) for job_id, of_job in changes.items()}
+
+
+def _in_order(changes: list[tuple[float, str, str]]) -> list[tuple[float, str, str]]:
+    """Return changes by time; of one instant, each begins where the last one ended."""
+    left = sorted(changes, key=lambda change: change[0])
+    ordered: list[tuple[float, str, str]] = []
+    here: str | None = None
+    while left:
+        now = [change for change in left if change[0] == left[0][0]]
+        following = [change for change in now if here in (None, change[1])]
+        chosen = following[0] if following else now[0]
+        left.remove(chosen)
+        ordered.append(chosen)
+        here = chosen[2]
+    return ordered
 
 
 def _stays(

@@ -7,7 +7,9 @@ came from a trace or the command line is escaped.
 
 import io
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,6 +29,7 @@ from analysis.figures import (
 from analysis.job_figures import draw_headline, draw_users
 from analysis.report_page import PAGE, rows_of_settings, table_of
 from analysis.run_folder import Run, write_text
+from analysis.tables import REFERENCE
 from analysis.time_figures import (
     draw_clusters,
     draw_learning,
@@ -66,6 +69,7 @@ def write_report(runs: Sequence[Run], out: Path) -> list[Path]:
     UserError
         If something cannot be written.
     """
+    runs = labelled(runs)
     chapters = draw_chapters(runs)
     folder = out.parent / f"{out.stem}-figures"
     folder_files = []
@@ -84,6 +88,25 @@ def write_report(runs: Sequence[Run], out: Path) -> list[Path]:
     )
     write_text(page, out)
     return [out, *folder_files]
+
+
+def labelled(runs: Sequence[Run]) -> list[Run]:
+    """Return the runs under names of their own: their folders', if schedulers repeat.
+
+    The first run of plain FGD keeps its name, as the gap is measured from it.
+    """
+    count = Counter(run.title for run in runs)
+    seen: set[str] = set()
+    named = []
+    for number, run in enumerate(runs, 1):
+        label = run.title
+        if count[label] > 1 and (label in seen or label != REFERENCE):
+            label = f"{label} ({run.path.name or number})"
+        if label in seen:
+            label = f"{label} ({number})"
+        seen.update((run.title, label))
+        named.append(replace(run, label=label))
+    return named
 
 
 def about(run: Run) -> str:
@@ -143,7 +166,7 @@ def draw_chapters(runs: Sequence[Run]) -> list[Chapter]:
 
 def _of_one(run: Run) -> list[Chapter]:
     """Draw what belongs to a single run: its cluster, and what was learned."""
-    name = run.summary["scheduler"]
+    name = run.title
     slug = re.sub(r"\W+", "", name).lower()
     chapters = []
     if "node_gpus" in run.config and run.summary["finished"]:

@@ -76,7 +76,7 @@ that fragmentation costs nothing.</p>
 def table_of(runs: Sequence[Run]) -> str:
     """Return the measures of the runs as a table, the bound last."""
     shown = [column for column in COLUMNS if any(_has(run, column[0]) for run in runs)]
-    delays = {run.summary["scheduler"]: run.summary[COLUMNS[0][0]] for run in runs}
+    delays = {run.title: run.summary[COLUMNS[0][0]] for run in runs}
     pooled = next((run.summary["pooled_mean_queueing_delay"] for run in runs
                    if _has(run, "pooled_mean_queueing_delay")), None)  # fmt: skip
     head = ["scheduler", *(name for _, name, _ in shown), "gap closed"]
@@ -88,10 +88,11 @@ def table_of(runs: Sequence[Run]) -> str:
             for value, (_, _, scale) in zip(values, shown, strict=True)
         ]
         closed = "-"
-        if pooled is not None and REFERENCE in delays:
-            own = run.summary["mean_queueing_delay"]
-            closed = f"{gap_closed(own, delays[REFERENCE], pooled):.3f}"
-        rows.append([run.summary["scheduler"], *cells, closed])
+        own = run.summary["mean_queueing_delay"]
+        reference = delays.get(REFERENCE)
+        if pooled is not None and own is not None and reference is not None:
+            closed = f"{gap_closed(own, reference, pooled):.3f}"
+        rows.append([run.title, *cells, closed])
     if pooled is not None:
         rows.append(
             ["pooled bound", number(pooled), *["-"] * (len(shown) - 1), "1.000"]
@@ -104,7 +105,7 @@ def rows_of_settings(runs: Sequence[Run]) -> str:
     settings = [run.config["settings"] for run in runs]
     rows = [[name, *(_text(s.get(name)) for s in settings)] for name in settings[0]]
     rows += [[name, *(_text(run.config.get(name)) for run in runs)] for name in ORIGIN]
-    heads = ["", *(run.summary["scheduler"] for run in runs)]
+    heads = ["", *(run.title for run in runs)]
     return as_table(heads, rows, "settings")
 
 

@@ -13,6 +13,7 @@ from model.cells import as_cells, from_cells
 from model.errors import UserError
 from model.result import Result
 
+ORIGIN = ("settings", "trace_sha256", "files_sha256")  # what makes two runs the same
 TEXT_COLUMNS = ("job_id", "gpu_type", "user", "job_class", "nodes", "gpus", "reason",
                 "restarts")  # fmt: skip
 # pandas 3 reads floats exactly by default and deprecates asking for it
@@ -31,6 +32,12 @@ class Run:
     summary: dict[str, Any]
     timing: dict[str, Any]
     learning: pd.DataFrame | None = None  # a row for each batch learned from
+    label: str = ""  # in figures and tables, if not the scheduler's name
+
+    @property
+    def title(self) -> str:
+        """What the run is called in figures and tables."""
+        return self.label or str(self.summary["scheduler"])
 
 
 def write_run(
@@ -50,7 +57,8 @@ def write_run(
     summary = summary_of(result, config)
     partial = path.with_name(path.name + ".partial")
     try:
-        partial.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(partial, ignore_errors=True)  # of a run that was killed
+        partial.mkdir(parents=True)
         for name, frame in (
             ("jobs", jobs),
             ("cluster", result.samples),
@@ -98,9 +106,7 @@ def check_place(path: Path, config: dict[str, Any]) -> Path:
             there = read_run(path).config
         except (UserError, ValueError):
             raise UserError(f"{path} is there and is no run of ours") from None
-        if any(
-            there.get(name) != config[name] for name in ("settings", "trace_sha256")
-        ):
+        if any(there.get(name) != config[name] for name in ORIGIN):
             raise UserError(
                 f"{path} holds a run with other settings or another trace; "
                 f"choose a --name"

@@ -28,6 +28,8 @@ def draw_pooled_allocation(axes: Axes, run: Run) -> Axes:
     starts = asked["submit_time"] + pooled_delays(run.jobs, run.config["capacity"])
     ends = starts + asked["duration"]
     milli = asked["num_workers"] * asked["num_gpus"] * asked["gpu_milli"]
+    if not len(starts):
+        return axes
     times = np.concatenate([starts, ends])
     order = np.argsort(times, kind="stable")
     held = np.concatenate([milli, -milli])[order].cumsum()
@@ -61,7 +63,7 @@ def draw_moves(axes: Axes, runs: Sequence[Run]) -> Axes:
                 np.arange(len(times) + 1),
                 where="post",
                 color=colour(run),
-                label=run.summary["scheduler"],
+                label=run.title,
             )
     axes.set(xlabel="time since the trace began (h)", ylabel="moves so far")
     axes.set_ylim(bottom=0)

@@ -39,7 +39,7 @@ def draw_trace(
             draw_arrivals(axes[1, 0], jobs)
             draw_hours(axes[1, 1], jobs)
         note = "" if timed else ", which does not say when jobs came"
-        figure.suptitle(title + note, fontsize=12)
+        figure.suptitle(title + note, fontsize=12, parse_math=False)
     return figure
 
 

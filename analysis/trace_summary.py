@@ -37,14 +37,15 @@ SIZES = (
 
 def sizes_of(jobs: pd.DataFrame) -> NDArray[np.int64]:
     """Return the place in `SIZES` of each job's workers, (jobs,)."""
-    milli = (jobs["num_gpus"] * jobs["gpu_milli"]).to_numpy(np.int64)
+    milli = (jobs["num_gpus"] * jobs["gpu_milli"]).to_numpy(float)
     lows = np.array([size.low for size in SIZES])
     return np.searchsorted(lows, milli, side="right") - 1
 
 
 def gpu_seconds(jobs: pd.DataFrame) -> Floats:
     """Return what each job asks for in all, GPU-seconds, (jobs,)."""
-    gpus = jobs["num_workers"] * jobs["num_gpus"] * jobs["gpu_milli"] / WHOLE_GPU
+    each = jobs["num_gpus"].astype(float) * jobs["gpu_milli"] / WHOLE_GPU
+    gpus = jobs["num_workers"] * each
     return np.asarray(gpus * jobs["duration"], np.float64)
 
 

@@ -12,6 +12,7 @@ TOML            a table ``[[nodes]]`` for each kind: count, gpus, and optionally
 """
 
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,7 @@ def _from_toml(path: Path) -> list[Node]:
     try:
         with opened(path) as file:
             content = tomllib.loads(file.read())
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise TraceError(f"{path}: is not TOML ({error})") from None
     kinds = content.get("nodes")
     if [*content] != ["nodes"] or not isinstance(kinds, list):
@@ -109,9 +110,9 @@ def _from_toml(path: Path) -> list[Node]:
     nodes: list[Node] = []
     for place, kind in enumerate(kinds, 1):
         nodes += _kind(path, place, kind)
-    names = [node.name for node in nodes]
-    if len(set(names)) < len(names):
-        again = next(name for name in names if names.count(name) > 1)
+    names = Counter(node.name for node in nodes)
+    if len(names) < len(nodes):
+        again = names.most_common(1)[0][0]
         raise TraceError(f"{path}: two nodes are called {again!r}; give kinds names")
     return nodes
 

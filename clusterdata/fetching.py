@@ -4,6 +4,7 @@ import hashlib
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from http.client import HTTPException
 from pathlib import Path
 from typing import NamedTuple
 
@@ -100,8 +101,11 @@ def fetch(
                     f"downloaded is thrown away"
                 )
             part.replace(path)
-    except OSError as error:  # urllib's errors are such
-        what = getattr(error, "reason", None) or error.strerror or str(error)
+    except (OSError, ValueError, HTTPException) as error:
+        if isinstance(error, UserError):
+            raise
+        what = getattr(error, "reason", None) or getattr(error, "strerror", None)
+        what = what or str(error)
         raise UserError(
             f"{source.url}: {what}; what came so far is kept, run it again to go on"
         ) from None

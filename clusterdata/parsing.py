@@ -1,40 +1,55 @@
-"""CSV as text, with errors that name the file."""
+"""CSV as columns of text, with errors that name file and line."""
 
+import csv
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from model.errors import TraceError
 
+LONGEST = 2**24  # characters of a field
 
-def parsed(path: Path, file: Any, **how: Any) -> Any:
-    """Parse CSV as text: one frame, or pieces of one; *how* goes to `read_csv`."""
+
+def rows_of(
+    path: Path, file: TextIO, separator: str = ",", quoted: bool = True
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield each row and the line that it begins on; rows of nothing are left out.
+
+    Raises
+    ------
+    TraceError
+        If a row has more or fewer fields than the first, or cannot be parsed.
+    """
+    csv.field_size_limit(LONGEST)
+    how: Any = {} if quoted else {"quoting": csv.QUOTE_NONE}
+    reader = csv.reader(file, delimiter=separator, strict=quoted, **how)
+    line, fields = 1, 0
     try:
-        return pd.read_csv(
-            file,
-            header=None,
-            dtype=object,
-            keep_default_na=False,
-            na_filter=False,
-            skip_blank_lines=False,
-            **how,
-        )
-    except pd.errors.EmptyDataError:
-        raise TraceError(f"{path}: the file is empty") from None
-    except pd.errors.ParserError as error:
-        raise _ragged(path, error) from None
+        for row in reader:
+            began, line = line, reader.line_num + 1
+            if not any(map(str.strip, row)) and len(row) <= 1:
+                continue
+            fields = fields or len(row)
+            if len(row) != fields:
+                if not any(map(str.strip, row)):
+                    continue
+                raise TraceError(
+                    f"{path}, line {began}: has {len(row)} fields, not {fields}"
+                )
+            yield began, row
+    except csv.Error as error:
+        raise TraceError(f"{path}, line {line}: {error}") from None
 
 
-def guarded(path: Path, parts: Any) -> Iterator[pd.DataFrame]:
-    """Yield the pieces; what goes wrong on the way is an error about the file."""
-    try:
-        yield from parts
-    except pd.errors.ParserError as error:
-        raise _ragged(path, error) from None
-
-
-def _ragged(path: Path, error: Exception) -> TraceError:
-    text = str(error).replace("Error tokenizing data. C error: ", "").strip()
-    return TraceError(f"{path}: {text}")
+def framed(
+    rows: list[tuple[int, list[str]]], header: list[str]
+) -> tuple[pd.DataFrame, NDArray[np.int64]]:
+    """Return rows as a table of text, and the line of each."""
+    lines = np.array([line for line, _ in rows], np.int64)
+    columns = [*zip(*(row for _, row in rows), strict=True)] or [()] * len(header)
+    frame = pd.DataFrame(dict(enumerate(columns)), dtype=object)
+    return frame.set_axis(header, axis=1), lines

@@ -29,10 +29,10 @@ SLICES = 7  # of a GPU under MIG
 FRACTION, KAI_MEMORY, DEVICES = "gpu-fraction", "gpu-memory", "gpu-fraction-num-devices"
 MODEL, COUNT = "nvidia.com/gpu.product", "nvidia.com/gpu.count"  # labels of nodes
 DEVICE_MEMORY = "nvidia.com/gpu.memory"  # MiB; label of nodes
-BYTES = {
-    "": 1, "m": 1e-3, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12,
-    "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40,
-}  # fmt: skip
+UNITS = {
+    "": 0, "n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18,
+}  # powers of ten  # fmt: skip
+BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}  # powers of two
 
 
 def part(item: dict[str, Any], name: str) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def kube_node(item: dict[str, Any]) -> Node:
     """Return a node; raises ValueError, KeyError or TypeError if it makes no sense."""
     have = item["status"]["allocatable"]
     labels = part(item["metadata"], "labels")
-    gpus = int(have.get(GPU, 0))
+    gpus = _whole(GPU, have.get(GPU, 0))
     return Node(
         item["metadata"]["name"],
         min(gpus, int(labels.get(COUNT, gpus))),  # HAMi offers each device many times
@@ -79,9 +79,10 @@ def pod_job(item: dict[str, Any], device_memory: int = 0, rounded: bool = False)
         memory += _memory(asked.get("memory", "0"))
         for name, amount in asked.items():
             if name.startswith("nvidia.com/"):
-                together = asks.get(name, 0) + int(amount)
+                number = _whole(name, amount)
+                together = asks.get(name, 0) + number
                 of_each = name in (CORES, PERCENT, MEMORY)
-                most = max(asks.get(name, 0), int(amount))
+                most = max(asks.get(name, 0), number)
                 asks[name] = most if of_each else together
     gpus, milli = _devices(asks, part(about, "annotations"), device_memory)
     if rounded and gpus > 1:
@@ -115,8 +116,9 @@ def _devices(
     if FRACTION in notes:
         gpus, share = int(notes.get(DEVICES, 1)), float(notes[FRACTION])
     elif slices:
-        gpus = -(-slices // SLICES)
-        share = slices / SLICES if gpus == 1 else 1.0
+        shared = -(-slices // SLICES)
+        share = slices / SLICES if shared == 1 and not gpus else 1.0
+        gpus += shared
     elif gpus:
         share = max(asks.get(CORES, 0), asks.get(PERCENT, 0)) / 100
         if mib and not device_memory:
@@ -132,18 +134,39 @@ def _devices(
     return gpus, max(1, round((share or 1.0) * WHOLE_GPU))
 
 
-def _cpu(text: str) -> int:
-    """Return milli-cores: ``2``, ``500m``."""
-    return int(text[:-1]) if text.endswith("m") else round(float(text) * 1000)
+def quantity(text: Any) -> float:
+    """Return a quantity of Kubernetes: ``2``, ``500m``, ``10k``, ``1Gi``, ``1e9``.
 
-
-def _memory(text: str) -> int:
-    """Return MiB: ``1Gi``, ``512Mi``, ``1048576Ki``, bytes, ``128000m`` (milli-bytes).
-
-    >>> _memory("1Gi"), _memory("1048576"), _memory("1048576000m")
-    (1024, 1, 1)
+    >>> quantity("1Gi"), quantity("10k"), quantity("1048576000m"), quantity(2)
+    (1073741824.0, 10000.0, 1048576.0, 2.0)
     """
-    match = re.fullmatch(r"([0-9.]+)([A-Za-z]*)", text)
-    if match is None or match[2] not in BYTES:
-        raise ValueError(f"memory {text!r} must be a number of {', '.join(BYTES)}")
-    return int(float(match[1]) * BYTES[match[2]]) // 2**20
+    match = re.fullmatch(
+        r"\+?(\d+(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d{1,3})|([A-Za-z]*))", str(text).strip()
+    )
+    unit = (match[3] or "") if match else "?"
+    if match is None or unit not in {**UNITS, **BINARY}:
+        raise ValueError(
+            f"{text!r} must be a number, maybe with one of "
+            f"{', '.join([*UNITS, *BINARY][1:])}"
+        )
+    if unit in BINARY:
+        return float(match[1]) * 2.0 ** BINARY[unit]
+    return float(f"{match[1]}e{match[2] or UNITS[unit]}")
+
+
+def _cpu(text: Any) -> int:
+    """Return milli-cores."""
+    return round(quantity(text) * 1000)
+
+
+def _memory(text: Any) -> int:
+    """Return MiB."""
+    return int(quantity(text)) // 2**20
+
+
+def _whole(name: str, text: Any) -> int:
+    """Return a number of devices, slices, per cent or MiB."""
+    amount = quantity(text)
+    if amount != int(amount):
+        raise ValueError(f"{name}: {text!r} must be a whole number")
+    return int(amount)

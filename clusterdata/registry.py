@@ -133,7 +133,7 @@ def _has_times(path: Path) -> bool:
 
 def _options(known: Format, text: str) -> dict[str, str]:
     """Return a format's options, those that *text* names changed."""
-    options = {name: default for name, (default, _) in known.options.items()}
+    options = {name: option.default for name, option in known.options.items()}
     for word in filter(None, text.split(",")):
         name, equals, value = word.partition("=")
         if name not in options or not equals:
@@ -141,5 +141,5 @@ def _options(known: Format, text: str) -> dict[str, str]:
             raise UserError(
                 f"--trace-format {known.name}:{word}: its options are {there}"
             )
-        options[name] = value
+        options[name] = known.options[name].read(f"{known.name}:{name}", value)
     return options

@@ -1,8 +1,8 @@
 """Columns of text, read as numbers and times; problems are named by line and column."""
 
-import csv
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clusterdata.parsing import guarded, parsed
+from clusterdata.parsing import framed, rows_of
 from clusterdata.report import LEFT_OUT, REPAIRED, Mask, Report
 from clusterdata.source import opened
 from model.errors import TraceError, suggestion
 
 CHUNK = 200_000  # rows
+CLOCK = r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?"
 
 
 class Table:
@@ -39,17 +40,17 @@ class Table:
     def __init__(
         self, path: str | Path, report: Report | None = None, separator: str = ","
     ) -> None:
-        path = Path(path)
+        path, quoted = Path(path), separator == ","  # others never quote
         with opened(path) as file:
-            frame = parsed(path, file, sep=separator)
-        header = [str(name).strip() for name in frame.iloc[0]]
+            rows = [*rows_of(path, file, separator, quoted)]
+        if not rows:
+            raise TraceError(f"{path}: the file is empty")
+        header = [name.strip() for name in rows[0][1]]
         repeated = sorted({name for name in header if header.count(name) > 1})
         if repeated:
             raise TraceError(f"{path}, line 1: column {repeated[0]!r} appears twice")
-        breaks = frame.apply(lambda column: column.str.count("\n")).sum(axis=1)
-        first_line = 1 + np.arange(len(frame)) + np.cumsum(breaks) - breaks
-        rows = frame.iloc[1:].set_axis(header, axis=1)
-        self._take(path, rows, first_line.to_numpy(np.int64)[1:], report, "line")
+        frame, lines = framed(rows[1:], header)
+        self._take(path, frame, lines, report, "line")
         if self.frame.empty:
             raise TraceError(f"{path}: has a header but no rows")
 
@@ -85,20 +86,19 @@ class Table:
             does, that line is passed over.
         """
         with opened(path, member) as file:
-            parts = parsed(path, file, chunksize=CHUNK, quoting=csv.QUOTE_NONE)
-            first = 1
-            for frame in guarded(path, parts):
-                if frame.shape[1] != len(header):
+            rows = rows_of(path, file, quoted=False)
+            while chunk := [*islice(rows, CHUNK)]:
+                if chunk[0] == (1, [*header]):
+                    del chunk[0]
+                if not chunk:
+                    continue
+                line, first = chunk[0]
+                if len(first) != len(header):
                     raise TraceError(
-                        f"{path}, line {first}: has {frame.shape[1]} fields, not "
+                        f"{path}, line {line}: has {len(first)} fields, not "
                         f"{len(header)} ({', '.join(header)})"
                     )
-                frame.columns = pd.Index(header)
-                lines = np.arange(first, first + len(frame))
-                first += len(frame)
-                if lines[0] == 1 and [*frame.iloc[0]] == [*header]:
-                    frame, lines = frame.iloc[1:], lines[1:]
-                yield cls.of(path, frame, lines, report)
+                yield cls.of(path, *framed(chunk, [*header]), report)
 
     def _take(
         self,
@@ -203,7 +203,8 @@ class Table:
         Times without a zone are taken as UTC, so that no hour is missing or twice.
         """
         text = self.frame[name].str.strip()
-        parsed = pd.to_datetime(text, errors="coerce", utc=True, format="ISO8601")
+        exact = text.where(text.str.fullmatch(CLOCK), "")
+        parsed = pd.to_datetime(exact, errors="coerce", utc=True, format="ISO8601")
         absent = text.isin([*none]).to_numpy(bool)
         since = parsed.dt.as_unit("us").astype("int64").to_numpy() / 1e6
         values = np.where(parsed.isna(), np.nan, since)

@@ -6,6 +6,7 @@ run = simulate(scheduler="FGD", num_node=32, num_jobs=5000)
 run.summary["mean_queueing_delay"], run.jobs, run.cluster, run.moves
 """
 
+import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -53,7 +54,7 @@ def simulate(
     ----------
     settings : as on the command line; default the main job's.
     jobs, nodes : a trace and a cluster of one's own, instead of those that *settings*
-        name.
+        name; taken as they are, without the deadlines and classes that others get.
     fields : settings by their names, as ``scheduler="DRR", num_node=32``.
 
     Returns
@@ -71,10 +72,13 @@ def simulate(
     workload = load_workload(asked)
     if jobs is not None:
         ordered = sorted(jobs, key=lambda job: job.submit_time)
-        workload = workload._replace(jobs=ordered, notes=[])
+        digest = hashlib.sha256(repr(ordered).encode()).hexdigest()
+        workload = workload._replace(jobs=ordered, notes=[], checksum=digest)
     if nodes is not None:
         workload = workload._replace(nodes=tuple(nodes))
     simulation, config = configured(asked, workload)
+    if jobs is not None:
+        config["trace"] = "jobs given in Python"
     result = simulation.run()
     return Run(
         NOWHERE,

@@ -43,8 +43,10 @@ class DefragEnv(gymnasium.Env[Floats, np.int64]):
     in `info["replaced"]`.
 
     Reward: minus the hours that all jobs in the queue waited since the last action, so
-    that the sum over an episode is minus their total queueing delay. An episode is a
-    trace, to the end of its last job; it is never truncated.
+    that the sum over an episode is minus their total time in the queue: the queueing
+    delay, and with failures the waits after them. An episode is a trace, to the end of
+    its last job; it is never truncated. A trace in which there is never a choice ends
+    with the first action, whatever it is.
 
     Seeding: `reset(seed=s)` draws the trace of that seed; without one, the next seed
     of the environment's own generator. Equal seeds and actions give equal episodes.
@@ -90,7 +92,9 @@ class DefragEnv(gymnasium.Env[Floats, np.int64]):
         simulation = self._simulation
         self._agent: Asked = simulation.scheduler  # type: ignore[assignment]
         self._since, self._waiting, self._area, self._replaced = 0.0, 0, 0.0, 0
+        simulation.dispatcher.sources.append(self._agent)
         simulation.dispatcher.after_pass.append(self._note)
+        self._fresh = True
         self._go_on()
         return self._observe(), self._info()
 
@@ -99,21 +103,27 @@ class DefragEnv(gymnasium.Env[Floats, np.int64]):
     ) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
         """Place a worker; run until the next choice, or the end. See `Env.step`."""
         if self._agent.asking is None:
-            raise UserError("the episode has ended: reset() begins another")
+            if not self._fresh:
+                raise UserError("the episode has ended: reset() begins another")
+            self._fresh = False
+            return self._observe(), -self._area / HOUR, True, False, self._info()
+        self._fresh = False
         node = int(action)
         if not self.action_masks()[node]:
             node = self.best_fit()
             self._replaced += 1
         self._agent.answer(node)
         self._simulation.dispatcher.wake()
-        self._area = 0.0
         self._go_on()
         ended = self._agent.asking is None
         reward = -self._area / HOUR
+        self._area = 0.0  # what came before the first choice is part of the first
         return self._observe(), reward, ended, False, self._info()
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return which nodes have room for the worker, (nodes,)."""
+        if self._agent.asking is None:  # nothing is asked, so nothing is forbidden
+            return np.ones(len(self._agent.rooms), np.bool_)
         return np.asarray(self._agent.rooms, np.bool_)
 
     def best_fit(self) -> int:

@@ -77,7 +77,7 @@ class Journal:
         simulation.dispatcher.after_pass.append(self.note)
 
     def note(self, now: float) -> None:
-        """Take a scheduling pass into the fingerprint; check it, or write it now and then.
+        """Take a scheduling pass into the fingerprint; check or write it now and then.
 
         Raises
         ------

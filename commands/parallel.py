@@ -1,9 +1,9 @@
-"""Independent tasks over the processes of this machine."""
+"""Independent tasks over the processes of this machine, or over a Ray cluster."""
 
 import gc
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from typing import TypeVar
 
@@ -16,39 +16,84 @@ Outcome = TypeVar("Outcome")
 
 
 def each(
-    work: Callable[[Task], Outcome], tasks: Sequence[Task], workers: int, label: str
+    work: Callable[[Task], Outcome],
+    tasks: Sequence[Task],
+    workers: int,
+    label: str,
+    address: str = "",
 ) -> Iterator[Outcome]:
-    """Yield the outcome of each task in the order of the tasks, as they are done.
+    """Yield the outcome of each task in the order of the tasks.
+
+    Parameters are those of `as_done`.
+    """
+    there: dict[int, Outcome] = {}
+    turn = 0
+    for place, outcome in as_done(work, tasks, workers, label, address):
+        there[place] = outcome
+        while turn in there:
+            yield there.pop(turn)
+            turn += 1
+
+
+def as_done(
+    work: Callable[[Task], Outcome],
+    tasks: Sequence[Task],
+    workers: int,
+    label: str,
+    address: str = "",
+) -> Iterator[tuple[int, Outcome]]:
+    """Yield the place and the outcome of each task, as soon as it is done.
 
     Parameters
     ----------
     work : a function of a module, and picklable tasks; a task must not depend on which
         process runs it, so that the number of workers changes nothing but the time.
     workers : processes; 1 = this one, 0 = as many as there are cores.
+    address : of a Ray cluster, instead of processes of this machine; ``local`` starts
+        one here, with so many workers.
 
     Raises
     ------
     UserError
-        If *workers* is negative.
+        If *workers* is negative, or Ray is missing or cannot be reached.
     """
     if workers < 0:
         raise UserError(f"--workers {workers}: must be at least 0 (0 = all cores)")
-    workers = min(workers or cores(), len(tasks))
+    if address:
+        from commands.on_ray import on_ray
+
+        results = on_ray(work, tasks, workers, address)
+    else:
+        workers = min(workers or cores(), len(tasks))
+        results = (
+            in_turn(work, tasks) if workers <= 1 else in_pool(work, tasks, workers)
+        )
     with tqdm(total=len(tasks), desc=label, unit="run", disable=None) as bar:
-        if workers <= 1:
-            for task in tasks:
-                yield done(work, task)
-                bar.update()
-            return
-        # spawned: a forked copy of a process with threads, as torch has, may hang
-        with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-            waiting = [pool.submit(done, work, task) for task in tasks]
-            try:
-                for future in waiting:
-                    yield future.result()
-                    bar.update()
-            finally:
-                pool.shutdown(wait=False, cancel_futures=True)
+        for place, outcome in results:
+            yield place, outcome
+            bar.update()
+
+
+def in_turn(
+    work: Callable[[Task], Outcome], tasks: Sequence[Task]
+) -> Iterator[tuple[int, Outcome]]:
+    """Do the tasks one after the other, in this process."""
+    for place, task in enumerate(tasks):
+        yield place, done(work, task)
+
+
+def in_pool(
+    work: Callable[[Task], Outcome], tasks: Sequence[Task], workers: int
+) -> Iterator[tuple[int, Outcome]]:
+    """Do the tasks in processes of this machine."""
+    # spawned: a forked copy of a process with threads, as torch has, may hang
+    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+        places = {pool.submit(done, work, task): at for at, task in enumerate(tasks)}
+        try:
+            for future in as_completed(places):
+                yield places[future], future.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def done(work: Callable[[Task], Outcome], task: Task) -> Outcome:

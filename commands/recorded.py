@@ -20,6 +20,7 @@ def recorded_settings(path: Path) -> dict[str, Any]:
     try:
         config = json.loads(path.read_text())
         recorded, checksum = dict(config["settings"]), config["trace_sha256"]
+        files = {"trace": checksum, **config.get("files_sha256", {})}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(
             f"--config {path}: is no config.json of a run ({error})"
@@ -30,11 +31,13 @@ def recorded_settings(path: Path) -> dict[str, Any]:
             raise UserError(
                 f"--config {path}: unknown setting {name!r}{suggestion(name, known)}"
             )
-        if not isinstance(value, (known[name].kind, int)):
+        kind = known[name].kind
+        if not (type(value) is kind or (kind is float and type(value) is int)):
             raise UserError(
                 f"--config {path}: {name} {value!r} is no {known[name].kind}"
             )
-    trace = Path(str(recorded.get("trace", "")))
-    if trace.exists() and checksum_of(trace) != checksum:
-        raise UserError(f"--config {path}: {trace} is not the file it was")
+    for name, digest in files.items():
+        file = Path(str(recorded.get(name, "")))
+        if file.exists() and recorded.get(name) and checksum_of(file) != digest:
+            raise UserError(f"--config {path}: {file} is not the file it was")
     return recorded

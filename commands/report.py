@@ -7,11 +7,17 @@ run.py report runs                      all runs of a folder
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from analysis.report import write_report
-from analysis.run_folder import read_run
+from analysis.run_folder import Run, read_run
 from model.command_line import Parser
 from model.errors import UserError
+
+SAME = (
+    "trace_sha256", "capacity", "seed", "num_jobs", "interarrival_time", "arrivals",
+    "warm_up", "node_gpus", "node_events", "queue",
+)  # what makes runs comparable  # fmt: skip
 
 
 def command(words: Sequence[str]) -> int:
@@ -27,14 +33,23 @@ def command(words: Sequence[str]) -> int:
     if options.out.suffix != ".html":
         raise UserError(f"--out {options.out}: must end in .html")
     runs = [read_run(path) for folder in options.runs for path in runs_in(folder)]
-    traces = {run.config["trace_sha256"] for run in runs}
-    if len(traces) > 1:
-        raise UserError(
-            "the runs are of different traces; a report compares runs of one"
-        )
+    first = runs[0]
+    for run in runs[1:]:
+        for name in SAME:
+            if asked(run, name) != asked(first, name):
+                raise UserError(
+                    f"{run.path} and {first.path} differ in {name} "
+                    f"({asked(run, name)!s:.60} and {asked(first, name)!s:.60}); a "
+                    f"report compares runs of one trace on one cluster"
+                )
     page, *figures = write_report(runs, options.out)
     sys.stdout.write(f"report:  {page}\nfigures: {figures[0].parent}\n")
     return 0
+
+
+def asked(run: Run, name: str) -> Any:
+    """Return a setting of a run, or something of its config.json."""
+    return run.config["settings"].get(name, run.config.get(name))
 
 
 def runs_in(folder: Path) -> list[Path]:

@@ -24,6 +24,7 @@ from tqdm import tqdm
 
 from analysis.figures import draw_overview, save_figure
 from analysis.run_folder import (
+    ORIGIN,
     Run,
     check_place,
     read_run,
@@ -33,7 +34,7 @@ from analysis.run_folder import (
 )
 from analysis.tables import compare_runs
 from analysis.timeline import timeline
-from clusterdata.workload import Workload, load_workload, offered_load
+from clusterdata.workload import Workload, checksum_of, load_workload, offered_load
 from commands.journal import FILE, Journal, read_seconds
 from commands.recorded import recorded_settings
 from model.command_line import Parser, read_settings, reader, settings_parser
@@ -48,6 +49,7 @@ from schedulers.registry import scheduler_class
 INTERRUPTED = 130  # exit code after Ctrl-C, as shells have it
 MAIN_JOB = "FGD,BestFit,DRR"  # what `python run.py` alone compares
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+FILES = ("node_list", "node_events", "init_from")
 PACKAGES = ("simpy", "numpy", "pandas", "torch")
 
 
@@ -111,7 +113,7 @@ def simulate(settings: Settings, options: argparse.Namespace) -> int:
     for name in names:
         one = replace(settings, scheduler=name)
         path = options.out / run_name(one, options.name, len(names))
-        done = completed(path, one) if options.resume else None
+        done = completed(path, one, workload) if options.resume else None
         run = done or run_one(one, workload, path, options)
         runs.append(run)
         if options.timeline:
@@ -122,12 +124,14 @@ def simulate(settings: Settings, options: argparse.Namespace) -> int:
     return INTERRUPTED if runs[-1].summary["interrupted"] else 0
 
 
-def completed(path: Path, settings: Settings) -> Run | None:
-    """Return the run of these settings that is there, unless it was interrupted."""
+def completed(path: Path, settings: Settings, workload: Workload) -> Run | None:
+    """Return the run that is there, if it is of these settings and files, and whole."""
     if not path.is_dir():
         return None
     run = read_run(path)
-    if run.config["settings"] != settings.as_dict() or run.summary["interrupted"]:
+    asked = provenance(settings, workload)
+    same = all(run.config.get(name) == asked[name] for name in ORIGIN)
+    if not same or run.summary["interrupted"]:
         return None
     sys.stderr.write(f"note: {path} is complete\n")
     return run
@@ -179,6 +183,16 @@ def configured(
     return simulation, config
 
 
+def files_of(settings: Settings) -> dict[str, str]:
+    """Return the SHA-256 of each other file that the results depend on."""
+    named = {name: getattr(settings, name) for name in FILES}
+    return {
+        name: checksum_of(Path(path))
+        for name, path in named.items()
+        if path and Path(path).is_file()
+    }
+
+
 def provenance(settings: Settings, workload: Workload) -> dict[str, Any]:
     """Return config.json: everything that the results depend on."""
     nodes = workload.nodes
@@ -191,6 +205,7 @@ def provenance(settings: Settings, workload: Workload) -> dict[str, Any]:
         "settings": settings.as_dict(),
         "trace": Path(settings.trace).name,
         "trace_sha256": workload.checksum,
+        "files_sha256": files_of(settings),
         "nodes": len(nodes),
         "node_gpus": [node.num_gpus for node in nodes],
         "capacity": capacity,

@@ -51,9 +51,9 @@ def trace_formats(words: Sequence[str]) -> int:
     Parser(prog="run.py trace formats", description=trace_formats.__doc__).parse(words)
     for known in FORMATS.values():
         sys.stdout.write(f"{known.name:12} {known.about}\n{_told_by(known)}")
-        for name, (default, meaning) in known.options.items():
-            sys.stdout.write(f"{'':15}:{name}={default}  {meaning}\n")
-    sys.stdout.write("\nAll may be packed as .gz, .zst or .tar.gz.\n")
+        for name, option in known.options.items():
+            sys.stdout.write(f"{'':15}:{name}={option.default}  {option.meaning}\n")
+    sys.stdout.write("\nText may be packed as .gz, .zst or .tar.gz.\n")
     return 0
 
 
@@ -147,7 +147,7 @@ def _place(problem: str) -> int:
 
 
 def convert_trace(words: Sequence[str]) -> int:
-    """Write a trace in our format: OUT.csv or OUT.parquet, or either .gz."""
+    """Write a trace in our format: OUT.csv, OUT.csv.gz or OUT.parquet."""
     parser = settings_parser("trace convert", convert_trace.__doc__)
     parser.add_argument("file", help="a trace")
     parser.add_argument("to", type=Path, help="OUT.csv, OUT.csv.gz or OUT.parquet")

@@ -85,6 +85,11 @@ def make_parser() -> Parser:
         "--validation", type=int, default=4, help="validation seeds, from 100"
     )
     parser.add_argument("--workers", type=int, default=0, help="processes; 0 = cores")
+    parser.add_argument(
+        "--address",
+        default="",
+        help="of a Ray cluster for the rollouts; auto, or local",
+    )
     parser.add_argument("--resume", action="store_true", help="go on where it stopped")
     return parser
 

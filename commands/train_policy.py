@@ -4,10 +4,10 @@ import argparse
 import io
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from schedulers.drr.checkpoint import initial, saved
 from schedulers.drr.experience import Transition
 from schedulers.drr.scheduler import DRR
 
+Outcome = TypeVar("Outcome")
 KEPT = 400  # decisions of one episode that are learned from, at most
 ERRORS = (0.0, 0.0, 1.0)  # of the duration estimates; one of these for each episode
 
@@ -77,7 +78,7 @@ class Training:
             for seed in VALIDATION[: self._options.validation]
         ]
         label = f"judging {self.round}"
-        delays = [*each(mean_delay, episodes, self._options.workers, label)]
+        delays = [*self._each(mean_delay, episodes, label)]
         first = self._rows[0]["delays"] if self._rows else delays
         share = share_of(delays, first)
         self._rows.append({"round": self.round, "share_of_first": share})
@@ -96,11 +97,18 @@ class Training:
             for _ in range(self._options.episodes)
         ]
         label = f"round {self.round}"
-        episodes = list(each(experience, tasks, self._options.workers, label))
+        episodes = list(self._each(experience, tasks, label))
         self._rows[-1]["loss"] = self._apprentice.learn(episodes, rng)
         self.round += 1
         self._keep()
         self._write_rows()
+
+    def _each(
+        self, work: Callable[[Episode], Outcome], tasks: Sequence[Episode], label: str
+    ) -> Iterator[Outcome]:
+        """Do the tasks where the options say; on other machines they need the file."""
+        options = self._options
+        return each(work, tasks, options.workers, label, options.address)
 
     def _draw(self, rng: np.random.Generator) -> Settings:
         """Return an episode of the curriculum: size, mix, seed, errors of estimates."""

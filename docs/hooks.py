@@ -19,6 +19,8 @@ from model.config import Settings, described_options, flag  # noqa: E402
 from processes.failures import Failures  # noqa: E402
 from processes.rescheduler import Rescheduler  # noqa: E402
 from schedulers.drr.scheduler import DRR  # noqa: E402
+from schedulers.elasticflow import ElasticFlow  # noqa: E402
+from schedulers.hops import Hops  # noqa: E402
 from schedulers.registry import SCHEDULERS  # noqa: E402
 
 DEFAULTS = Settings()
@@ -83,7 +85,7 @@ def measures() -> str:
     of_runs.sort(key=lambda function: inspect.getsourcelines(function)[1])
     for function in (
         *of_runs, bounds.pooled_mean, Rescheduler.measures, DRR.measures,
-        Failures.measures,
+        Failures.measures, ElasticFlow.measures, Hops.measures,
     ):  # fmt: skip
         doc = inspect.getdoc(function) or ""
         doc = re.sub(r",\n +", ", ", doc.split("Parameters\n")[0])
@@ -104,8 +106,8 @@ def formats() -> str:
         module = sys.modules[known.read.__module__]
         about = (inspect.getdoc(module) or "").replace("``", "`")
         lines = [f"## `{known.name}`\n", "```text", about, "```", ""]
-        for name, (default, meaning) in known.options.items():
-            lines.append(f"* `{known.name}:{name}={default}`: {meaning}")
+        for name, option in known.options.items():
+            lines.append(f"* `{known.name}:{name}={option.default}`: {option.meaning}")
         parts.append("\n".join([*lines, ""]))
     return "\n".join(parts)
 

@@ -43,8 +43,8 @@ class Progress:
 
     __slots__ = (
         "arrival", "doomed", "evicted", "job", "lost_seconds", "moves", "pause",
-        "pending_seconds", "placed", "process", "rate", "restarts", "speed", "start",
-        "work",
+        "pending_seconds", "placed", "process", "rate", "restarts", "saved", "speed",
+        "start", "work",
     )  # fmt: skip
 
     def __init__(self, job: Job, process: Process | None) -> None:
@@ -58,6 +58,7 @@ class Progress:
         self.speed = 1.0  # by what its neighbours leave it
         self.moves = 0
         self.lost_seconds = 0.0  # of undisturbed work, to failures
+        self.saved = 0.0  # s of work that a failure was survived with
         self.start: float | None = None  # s, when it first began to run
         self.restarts: list[Restart] = []  # each later time
         self.pending_seconds = 0.0  # in the queue, each time
@@ -110,9 +111,10 @@ class Progress:
     def _lose(self, saved_every: float) -> None:
         """Fall back to the last checkpoint."""
         done = self.job.duration - self.work
-        saved = done // saved_every * saved_every if saved_every > 0 else 0.0
-        self.lost_seconds += done - saved
-        self.work = self.job.duration - saved
+        reached = done // saved_every * saved_every if saved_every > 0 else 0.0
+        self.saved = min(done, max(self.saved, reached))  # rounding never costs twice
+        self.lost_seconds += done - self.saved
+        self.work = self.job.duration - self.saved
 
     def record(self, now: float, placements: Placements | None) -> JobRecord:
         """Return the record of a job that ends now, or never if nothing hosts it."""

@@ -161,7 +161,9 @@ class Simulation:
             self.settings.reschedule_trigger != "blocked"
         ):
             env.process(self.rescheduler.rounds())
-        self.failures = Failures(env, mailboxes, self.settings)
+        self.failures = Failures(
+            env, mailboxes, self.settings, capacity, self.dispatcher.pending
+        )
         self.dispatcher.sources = [
             self.failures,
             env.process(operate(env, changes, mailboxes)),
@@ -220,8 +222,10 @@ class Simulation:
 
     def _cut_short(self, job: Job) -> JobRecord:
         progress = self.dispatcher.progress.get(job.job_id)
-        start = progress.start if progress else None  # None: it had not begun
-        return JobRecord(job, UNFINISHED, "the simulation was interrupted", start)
+        reason = "the simulation was interrupted"
+        if progress is None:  # it had not come
+            return JobRecord(job, UNFINISHED, reason)
+        return progress.record(self.env.now, None)._replace(reason=reason)
 
 
 def simulate(

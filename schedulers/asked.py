@@ -21,6 +21,7 @@ class Asked(PlacingScheduler):
     Attributes
     ----------
     asking : the job whose next worker wants a node, if it waits for an answer.
+    is_alive : whether it waits for an answer; then no job is hopeless.
     rooms : (nodes,) which nodes have room for it, beside the workers before it.
     """
 
@@ -31,7 +32,13 @@ class Asked(PlacingScheduler):
         self.asking: Job | None = None
         self.rooms: Bools = np.ones(len(world.capacity.nodes), bool)
         self._answers: list[int] = []  # for the workers of the head, in their order
+        self._head: Job | None = None  # whose answers they are
         self._next = 0  # worker to be placed
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether an answer is on its way."""
+        return self.asking is not None
 
     def answer(self, node: int) -> None:
         """Tell the node for the worker that was asked about."""
@@ -44,6 +51,9 @@ class Asked(PlacingScheduler):
             return None
         self._next = 0
         head = pending.head
+        if head is not self._head:
+            self._head = head
+            self._answers.clear()
         placements = self.place(head, now)
         if placements is None:
             return None

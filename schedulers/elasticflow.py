@@ -80,7 +80,11 @@ class ElasticFlow(Buddy):
         self.best_effort = [entry for entry in self.best_effort if entry[2] is not job]
 
     def measures(self) -> dict[str, float]:
-        """See `Scheduler.measures`."""
+        """Return what ElasticFlow alone can tell, for summary.json.
+
+        admitted_ratio : jobs whose deadline was promised / all.
+        admitted_late : promised jobs that started too late for it, by their estimates.
+        """
         return {
             "admitted_ratio": self._promised / max(1, self._asked),
             "admitted_late": self._late,

@@ -59,7 +59,12 @@ class Hops(BestFit):
         self._plans = self._fallbacks = self._programs = 0
 
     def measures(self) -> dict[str, float]:
-        """See `Scheduler.measures`."""
+        """Return what Hops alone can tell, for summary.json.
+
+        hops_plans : plans made.
+        hops_programs : integer programs solved for them.
+        hops_fallbacks : of these, how many fell back to greedy for want of time.
+        """
         return {
             "hops_plans": self._plans,
             "hops_programs": self._programs,

@@ -63,7 +63,7 @@ BROKEN = [
     ("slurm", "2024-01-01T00:02:00|2024", "noon|2024", "line 4, .*'Submit': 'noon'"),
     ("slurm", "JobID|", "Job|", "no column 'JobID'.*is it \"Job\""),
     ("slurm", "102_4", "", "line 4, column 'JobID': '' is not an id"),
-    ("kubernetes", '"4"', '"four"', "Pod a: invalid literal"),
+    ("kubernetes", '"4"', '"four"', "Pod a: 'four' must be a number"),
     ("kubernetes", '"0.5"', '"1.5"', "Pod b: a share of 1.5 GPUs must be from 0 to 1"),
     ("kubernetes", '"limits": {"nvidia', '"limits": [{"nvidia', "is not the JSON"),
     ("kubernetes", "00:00:10Z", "dawn", "Pod a: Invalid isoformat"),

@@ -86,6 +86,44 @@ def test_best_fit_by_hand_is_what_best_fit_does():
     assert -3600 * total == pytest.approx(run.jobs["pending_seconds"].sum())
 
 
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_the_last_jobs_of_a_trace_are_not_given_up(number):
+    """On an empty cluster with nothing to come, whoever is asked about may hope."""
+    _, _, env, _ = play(1, first, num_jobs=number, interarrival_time=1e5)
+    records = env._simulation.records
+
+    assert {record.status for record in records} == {"finished"}
+
+
+def test_a_burst_of_gangs_at_the_start(tmp_path):
+    path = tmp_path / "burst.csv"
+    rows = [f"{name},0,100,1,1000,2" for name in "abc"]
+    head = "job_id,submit_time,duration,num_gpus,gpu_milli,num_workers"
+    path.write_text("\n".join([head, *rows]))
+    asked = {"trace": str(path), "num_node": 2, "num_jobs": 3, "gpus_per_node": 1,
+             "interarrival_time": 0.0}  # fmt: skip
+    total, _, env, _ = play(0, first, **asked)
+
+    assert {record.status for record in env._simulation.records} == {"finished"}
+    assert -3600 * total == pytest.approx(0 + 100 + 200)
+
+
+def test_waits_before_the_first_choice_count(tmp_path):
+    """Only node 0 holds 8 GPUs, so nobody is asked about the first two jobs."""
+    path, nodes = tmp_path / "e.csv", tmp_path / "n.toml"
+    head = "job_id,submit_time,duration,num_gpus,gpu_milli"
+    path.write_text(f"{head}\na,0,3600,8,1000\nb,0,3600,8,1000\nc,1,3600,1,1000\n")
+    nodes.write_text('[[nodes]]\ncount = 1\ngpus = 8\nname = "big"\n'
+                     '[[nodes]]\ncount = 2\ngpus = 2\nname = "small"\n')  # fmt: skip
+    asked = {"trace": str(path), "node_list": str(nodes), "num_jobs": 3,
+             "interarrival_time": 0.0}  # fmt: skip
+    total, _, env, _ = play(0, first, **asked)
+    waits = sum(record.pending_seconds for record in env._simulation.records)
+
+    assert waits == pytest.approx(3600 + 3599)
+    assert -3600 * total == pytest.approx(waits)
+
+
 def test_only_fifo():
     with pytest.raises(UserError, match="queue easy: DefragEnv needs fifo"):
         gymnasium.make(ID, queue="easy", **SMALL)

@@ -9,9 +9,10 @@ from clusterdata.generator import generate
 from commands.api import simulate
 from model.config import Settings
 from model.job import Job
-from model.node import NodeChange
+from model.node import Node, NodeChange
 from model.streams import stream
 from processes.invariants import InvariantError, check_moment
+from processes.progress import Evicted, Progress
 from processes.simulation import Simulation
 from processes.watch import Watch
 from schedulers.registry import SCHEDULERS
@@ -211,3 +212,61 @@ def test_equal_seeds_fail_alike():
     assert one.jobs.equals(two.jobs)
     assert one.moves.equals(two.moves)
     assert one.summary["failures"] > 3
+
+
+@pytest.mark.parametrize("every", [599.9, 333.3, 0.1, 1800.0])
+def test_rounding_never_costs_a_checkpoint_twice(every):
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        progress = Progress(Job("a", 0, float(rng.uniform(1e3, 1e5))), process=None)
+        progress.advance(float(rng.uniform(0, progress.work)))
+        progress.disturb(Evicted(0.0, every))
+        lost = progress.lost_seconds
+        progress.disturb(Evicted(0.0, every))
+        assert progress.lost_seconds == pytest.approx(lost, abs=1e-9)
+        assert lost < every + 1e-9
+
+
+def test_a_node_and_its_rack_of_one_are_two_failures(simulation):
+    """The node is open only while neither of them keeps it closed."""
+    jobs = [Job(f"{i}", 100.0 * i, 50.0) for i in range(300)]
+    asked = {"mtbf": 900.0, "rack_mtbf": 900.0, "rack_nodes": 1, "mttr": 900.0}
+    sim = simulation(jobs, (1,), **asked)
+    down = []
+
+    def check(now):
+        if sim.failures._down[0]:
+            assert not sim.cluster.capacity.open[0]
+            down.append(sim.failures._down[0])
+
+    sim.dispatcher.after_pass.append(check)
+    sim.run()
+    assert max(down) == 2
+
+
+def test_repairs_give_no_hope_to_a_job_that_no_node_could_host():
+    """The big node leaves for good; small ones fail and return for ever."""
+    nodes = [Node("big", 8), *(Node(f"n{i}", 1) for i in range(40))]
+    settings = Settings(scheduler="FGD", mtbf=7200.0, mttr=3600.0)
+    jobs = [Job("first", 0, 10), Job("large", 5, 10, 8)]
+    changes = [NodeChange(2.0, 0, "leave")]
+    result = Simulation(settings, jobs, nodes, changes).run()
+
+    assert [record.status for record in result.records] == ["finished", "unfinished"]
+    assert result.samples["time"].iloc[-1] < 1e5
+
+
+def test_other_files_of_a_run_are_remembered_too(cli, tmp_path):
+    nodes, jobs = tmp_path / "n.toml", tmp_path / "j.csv"
+    nodes.write_text("[[nodes]]\ncount = 2\ngpus = 8\n")
+    head = "job_id,submit_time,duration,num_gpus,gpu_milli\n"
+    jobs.write_text(head + "a,0,10,1,1000\nb,5,10,1,1000\n")
+    words = ("--trace", str(jobs), "--node-list", str(nodes), "--scheduler", "FGD",
+             "--name", "r")  # fmt: skip
+    config = str(tmp_path / "runs" / "r" / "config.json")
+    assert cli(*words)[0] == 0
+    assert "is complete" in cli(*words, "--resume")[2]
+    nodes.write_text("[[nodes]]\ncount = 3\ngpus = 8\n")
+    code, _, error = cli("--config", config, "--name", "again")
+    assert (code, "n.toml is not the file it was" in error) == (2, True)
+    assert "is complete" not in cli(*words, "--resume")[2]

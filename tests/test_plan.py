@@ -150,8 +150,8 @@ def test_kubectl_json_is_read_shares_included(plan):
     ("old", "new", "message"),
     [
         ('"0.5"', '"1.5"', "Pod kai: a share of 1.5 GPUs must be from 0 to 1"),
-        ('"1Gi"', '"1Xi"', "Pod whole: memory '1Xi' must be a number of"),
-        ('"30"', '"thirty"', "Pod hami: invalid literal for int()"),
+        ('"1Gi"', '"1Xi"', "Pod whole: '1Xi' must be a number"),
+        ('"30"', '"thirty"', "Pod hami: 'thirty' must be a number"),
         ('"allocatable"', '"capacity"', "Node a: no 'allocatable'"),
     ],
 )

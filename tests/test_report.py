@@ -5,14 +5,16 @@ import json
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from analysis.occupancy import held_at, occupancy, read_places
 from analysis.report import write_report
 from analysis.report_page import as_table
-from analysis.run_folder import read_run
+from analysis.run_folder import Run, read_run
 from analysis.timeline import timeline
 from commands.api import simulate
+from model.config import Settings
 from model.job import Job
 from model.node import NodeChange
 from processes.simulation import Simulation
@@ -125,23 +127,76 @@ def test_who_held_what_adds_up_to_what_was_sampled(runs):
 def test_moved_and_restarted_jobs_are_where_they_were():
     """The node of a drains at 100: it starts again on the other, once b has left."""
     jobs = [Job("a", 0, 300, 2), Job("b", 0, 150, 2)]
-    run = simulate(scheduler="FirstFit", num_node=2, gpus_per_node=2, jobs=jobs)
-    settings, nodes = run.config["settings"], 2
-    assert settings["num_node"] == nodes
-    from analysis.run_folder import Run
-    from model.config import Settings
-
-    asked = Settings(scheduler="FirstFit", num_node=2, gpus_per_node=2)
     changes = [NodeChange(100.0, 0, "leave")]
-    simulation = Simulation(asked, jobs, asked.uniform_cluster(), changes)
-    result = simulation.run()
-    frames = result.jobs_frame(), result.samples, result.moves_frame()
-    again = Run(run.path, run.config, *frames, run.summary, run.timing)
+    again = run_with(jobs, changes, num_node=2, gpus_per_node=2)
     of_a = occupancy(again).query("job_id == 'a' and gpu == 0")
 
     assert of_a[["node", "start", "end"]].to_numpy().tolist() == [
         [0, 0, 100], [1, 150, of_a["end"].max()],
     ]  # fmt: skip
+
+
+def run_with(jobs, changes=(), **asked):
+    """Return a run of FirstFit with changes of nodes."""
+    settings = Settings(scheduler="FirstFit", warm_up=0.0, **asked)
+    nodes = settings.uniform_cluster()
+    result = Simulation(settings, jobs, nodes, changes).run()
+    run = simulate(settings, jobs=jobs)
+    frames = result.jobs_frame(), result.samples, result.moves_frame()
+    return Run(run.path, run.config, *frames, run.summary, run.timing)
+
+
+def test_a_restart_and_a_move_in_one_instant_are_followed_in_their_order():
+    jobs = pd.DataFrame({"job_id": ["a"], "gpu_milli": [1000], "start_time": [0.0],
+                         "end_time": [90.0], "nodes": ["2"], "gpus": ["0"],
+                         "restarts": ["50.0@1:0"]})  # fmt: skip
+    moves = pd.DataFrame([[30.0, "a", "0:0", ""], [50.0, "a", "1:0", "2:0"]],
+                         columns=["time", "job_id", "from", "to"])  # fmt: skip
+    found = occupancy(Run(None, {}, jobs, None, moves, {}, {}))
+
+    stays = found[["node", "start", "end"]].to_numpy().tolist()
+    assert [stay for stay in stays if stay[1] < stay[2]] == [[0, 0, 30], [2, 50, 90]]
+
+
+def test_a_job_without_gpus_is_no_obstacle(tmp_path):
+    jobs = [Job("cpu", 0, 10, 0, 0), Job("gpu", 0, 10)]
+    (tmp_path / "jobs.csv").write_text(
+        "job_id,submit_time,duration,num_gpus,gpu_milli\ncpu,0,9,0,0\ngpu,1,9,1,1000\n"
+    )
+    asked = ["--trace", str(tmp_path / "jobs.csv"), "--scheduler", "FGD", "--name", "c",
+             "--out", str(tmp_path), "--timeline"]  # fmt: skip
+    assert main(asked) == 0
+    assert main(["report", str(tmp_path / "c"), "--out", str(tmp_path / "r.html")]) == 0
+    assert len(occupancy(run_with(jobs, num_node=1))) == 1
+
+
+def test_a_run_in_which_nothing_ended_is_no_obstacle(tmp_path):
+    (tmp_path / "jobs.csv").write_text(
+        "job_id,submit_time,duration,num_gpus,gpu_milli\nlarge,0,9,64,1000\n"
+    )
+    asked = ["--trace", str(tmp_path / "jobs.csv"), "--scheduler", "FGD", "--name", "c",
+             "--out", str(tmp_path)]  # fmt: skip
+    assert main(asked) == 0
+    assert main(["report", str(tmp_path / "c"), "--out", str(tmp_path / "r.html")]) == 0
+
+
+def test_two_runs_of_one_scheduler_have_names_and_figures_of_their_own(runs, tmp_path):
+    fgd = next(run for run in runs if run.title == "FGD")
+    page, *figures = write_report([fgd, fgd, fgd], tmp_path / "r.html")
+    html = page.read_text()
+    ids = re.findall(r' id="([^"]+)"', html)
+
+    assert len(set(ids)) == len(ids)
+    assert len(set(figures)) == len(figures)
+    assert f"FGD ({fgd.path.name})" in html
+
+
+def test_runs_of_different_worlds_are_not_compared(tmp_path, capsys):
+    common = ["--scheduler", "FGD", "--num-jobs", "40", "--out", str(tmp_path)]
+    assert main([*common, "--num-node", "4", "--name", "a"]) == 0
+    assert main([*common, "--num-node", "8", "--name", "b"]) == 0
+    assert main(["report", str(tmp_path), "--out", str(tmp_path / "r.html")]) == 2
+    assert "differ in capacity" in capsys.readouterr().err
 
 
 def test_places_are_read_back():

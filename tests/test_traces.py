@@ -87,8 +87,8 @@ def test_line_numbers_count_line_breaks_inside_quotes(trace):
             "column 'job_id': 'first' is not unique: line 2 has it too",
         ),
         (",0,5,1,1000", "column 'job_id': '' is not an id"),
-        ("a,0,5,1", "line 3, column 'gpu_milli': ''"),
-        ("a,0,5,1,1000,9", "Expected 5 fields in line 3, saw 6"),
+        ("a,0,5,1", "line 3: has 4 fields, not 5"),
+        ("a,0,5,1,1000,9", "line 3: has 6 fields, not 5"),
     ],
 )
 def test_a_wrong_value_is_named_by_line_column_and_rule(trace, row, message):

@@ -28,7 +28,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from clusterdata.formats.building import Ints, jobs_of
+from clusterdata.formats.building import MOST_GPUS, Ints, jobs_of
 from clusterdata.formats.format import Format
 from clusterdata.table import Table
 from model.cells import as_cells, from_cells
@@ -36,8 +36,8 @@ from model.job import WHOLE_GPU, Job
 
 LONGEST = 1e12  # s; 30,000 years
 MOST_WORKERS = 65_536  # of one job
+SURROGATE = "[\ud800-\udfff]"  # halves of characters, which no file can hold
 TEXTS = ("job_id", "gpu_type", "user", "job_class")
-MOST_PROBLEMS = 100_000  # that anyone reads
 REQUIRED = ("job_id", "submit_time", "duration", "num_gpus", "gpu_milli")
 OPTIONAL = (
     "cpu_milli",
@@ -60,7 +60,7 @@ def read_canonical(table: Table) -> list[Job]:
         If a column or a value is not what the format allows.
     """
     table.check_columns(REQUIRED, OPTIONAL)
-    gpus = table.integers("num_gpus")
+    gpus = table.integers("num_gpus", high=MOST_GPUS)
     milli = table.integers("gpu_milli", high=WHOLE_GPU)
     check_gpus(table, gpus, milli)
     columns = {
@@ -85,13 +85,13 @@ def check_ids(table: Table, column: str) -> None:
     """Refuse rows whose id is empty or that of an earlier row."""
     ids = table.frame[column].str.strip()
     table.check((ids != "").to_numpy(bool), column, "an id")
+    table.check(~ids.str.contains(SURROGATE).to_numpy(bool), column, "Unicode text")
     again = ids.duplicated().to_numpy(bool)
-    for row in np.flatnonzero(again & ~table.bad).tolist():
-        first = table.line[int((ids == ids.iloc[row]).to_numpy().argmax())]
-        error = table.error(row, column, f"unique: {table.word} {first} has it too")
-        table.report.wrong(error)
-        if len(table.report.problems) > MOST_PROBLEMS:
-            break
+    if again.any():
+        first = dict(zip(ids[::-1], table.line[::-1].tolist(), strict=True))
+        for row in np.flatnonzero(again & ~table.bad).tolist():
+            rule = f"unique: {table.word} {first[ids.iloc[row]]} has it too"
+            table.report.wrong(table.error(row, column, rule))
     table.bad |= again
 
 

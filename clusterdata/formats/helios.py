@@ -27,7 +27,7 @@ from clusterdata.formats.building import (
     states,
 )
 from clusterdata.formats.canonical import LONGEST, check_ids
-from clusterdata.formats.format import Format, Options
+from clusterdata.formats.format import YES_NO, Format, Option, Options
 from clusterdata.report import Report
 from clusterdata.table import Table
 from model.job import WHOLE_GPU, Job
@@ -88,5 +88,5 @@ FORMAT = Format(
     "SenseTime Helios and Lucid, cluster_log.csv",
     read_helios,
     REQUIRED,
-    options={"cpu": ("false", "true: keep the jobs without a GPU")},
+    options={"cpu": Option("false", "true: keep the jobs without a GPU", YES_NO)},
 )

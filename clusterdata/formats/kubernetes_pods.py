@@ -7,13 +7,15 @@ Quirks, and what is done about them: a pod is submitted when it was created and 
 from its start until its last container ended; one that still runs counts as if it
 ended at the newest time in the file, and is reported, since it will run for longer;
 those that never started, or ask for no GPU (``kubernetes:cpu=true`` keeps them), are
-left out. Shares of each of several GPUs count as whole ones. Finished pods are deleted
-by most clusters after a while, so a trace made of one call is short: keep several, or
-an audit log. Each pod is a job of its own.
+left out, and so are a pod that is there twice and one that ended at no known time.
+Shares of each of several GPUs count as whole ones. Finished pods are deleted by most
+clusters after a while, so a trace made of one call is short: keep several, or an audit
+log. Each pod is a job of its own.
 
 Source: your own cluster.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -21,9 +23,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clusterdata.formats.format import Format, Head, Options
+from clusterdata.formats.format import YES_NO, Format, Head, Option, Options
 from clusterdata.kubernetes import named, read_items
-from clusterdata.pods import DEVICE_MEMORY, part, pod_job
+from clusterdata.pods import DEVICE_MEMORY, part, pod_job, quantity
 from clusterdata.report import LEFT_OUT, REPAIRED, Report
 from model.errors import TraceError
 from model.job import Job
@@ -35,6 +37,7 @@ class Life(NamedTuple):
     created: float
     started: float | None
     ended: float | None
+    over: bool  # whether it has ended, whenever that was
 
 
 def read_pods(path: Path, report: Report, options: Options) -> list[Job]:
@@ -46,17 +49,24 @@ def read_pods(path: Path, report: Report, options: Options) -> list[Job]:
         If it is not kubectl's JSON, or a pod makes no sense; names the pod.
     """
     items = read_items(path)
-    sizes = {
-        int(size)
-        for node in items["Node"]
-        if (size := part(part(node, "metadata"), "labels").get(DEVICE_MEMORY, "0"))
-        if str(size).isdigit() and size != "0"
-    }
-    memory = min(sizes, default=0)
+    memory = _device_memory(path, items["Node"])
     pods: list[tuple[Job, Life]] = []
+    known: set[str] = set()
+    again = []
     for item in items["Pod"]:
-        pods += _read(path, item, memory, report)
-    newest = max((t for _, life in pods for t in life if t is not None), default=0.0)
+        found = _read(path, item, memory, report)
+        again.append(bool(found) and found[0][0].job_id in known)
+        if found and not again[-1]:
+            known.add(found[0][0].job_id)
+            pods += found
+    names = [str(part(item, "metadata").get("name")) for item in items["Pod"]]
+    report.note(
+        LEFT_OUT, str(path), np.array(again, bool), "a pod that is there twice",
+        lambda row: names[row],
+    )  # fmt: skip
+    newest = max(
+        (t for _, life in pods for t in life[:3] if t is not None), default=0.0
+    )
     pods.sort(key=lambda pod: (pod[1].created, pod[0].job_id))
 
     def note(what: str, why: str, which: list[bool]) -> list[bool]:
@@ -66,26 +76,54 @@ def read_pods(path: Path, report: Report, options: Options) -> list[Job]:
         return which
 
     wait = note(LEFT_OUT, "never started", [life.started is None for _, life in pods])
+    lost = [life.over and life.ended is None and life.started is not None
+            for _, life in pods]  # fmt: skip
+    note(LEFT_OUT, "nothing says when it ended (evicted, or its node was lost)", lost)
     bare = [
-        not late and job.num_gpus == 0 and options["cpu"] != "true"
-        for (job, _), late in zip(pods, wait, strict=True)
+        not (late or gone) and job.num_gpus == 0 and options["cpu"] != "true"
+        for (job, _), late, gone in zip(pods, wait, lost, strict=True)
     ]
     note(LEFT_OUT, "no GPU (kubernetes:cpu=true keeps them)", bare)
-    kept = [pod for pod, *out in zip(pods, wait, bare, strict=True) if not any(out)]
+    kept = [
+        pod for pod, *out in zip(pods, wait, lost, bare, strict=True) if not any(out)
+    ]
     pods = kept
-    running = [life.ended is None for _, life in kept]
+    running = [life.ended is None and not life.over for _, life in kept]
     note(REPAIRED, "still running: as if it ended at the newest time", running)
     first = min((life.created for _, life in kept), default=0.0)
     return [_timed(job, life, first, newest) for job, life in kept]
 
 
+def _device_memory(path: Path, nodes: list[dict[str, Any]]) -> dict[str, int]:
+    """Return the MiB of a GPU of each node that tells; under "" if all are equal."""
+
+    def size(node: dict[str, Any]) -> tuple[str, int]:
+        about = part(node, "metadata")
+        mib = quantity(part(about, "labels").get(DEVICE_MEMORY, 0))
+        return str(about.get("name", "")), int(mib)
+
+    sizes = {
+        name: mib for name, mib in (named(path, node, size) for node in nodes) if mib
+    }
+    if len({*sizes.values()}) == 1:
+        sizes[""] = next(iter(sizes.values()))
+    return sizes
+
+
 def _read(
-    path: Path, item: dict[str, Any], memory: int, report: Report
+    path: Path, item: dict[str, Any], memory: Mapping[str, int], report: Report
 ) -> list[tuple[Job, Life]]:
     """Return a pod, or nothing if it makes no sense."""
+
+    def job(item: dict[str, Any]) -> Job:
+        node = part(item, "spec").get("nodeName") or ""
+        mib = memory.get(node, memory.get("", 0))
+        made = pod_job(item, mib, rounded=True)
+        made.job_id.encode()  # half a character cannot be written
+        return made
+
     try:
-        job = named(path, item, lambda item: pod_job(item, memory, rounded=True))
-        return [(job, named(path, item, _life))]
+        return [(named(path, item, job), named(path, item, _life))]
     except TraceError as error:
         report.wrong(error)
         return []
@@ -109,11 +147,12 @@ def _life(item: dict[str, Any]) -> Life:
     ended = [_seconds(end) for end in ends if end]
     started = status.get("startTime")
     over = status.get("phase") in ("Succeeded", "Failed")
-    return Life(
-        _seconds(item["metadata"]["creationTimestamp"]),
-        _seconds(started) if started else None,
-        max(ended) if over and ended else None,
-    )
+    since = _seconds(started) if started else None
+    until = max(ended) if over and ended else None
+    if since is not None and until is not None and until < since:
+        raise ValueError(f"ends at {max(ends, key=str)}, before it starts")
+    created = _seconds(item["metadata"]["creationTimestamp"])
+    return Life(created, since, until, over)
 
 
 def _seconds(text: str) -> float:
@@ -130,5 +169,5 @@ FORMAT = Format(
     "pods of Kubernetes, kubectl get pods -A -o json",
     read_pods,
     recognises=_recognises,
-    options={"cpu": ("false", "true: keep the pods without a GPU")},
+    options={"cpu": Option("false", "true: keep the pods without a GPU", YES_NO)},
 )

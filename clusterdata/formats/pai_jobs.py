@@ -22,7 +22,7 @@ import numpy as np
 
 from clusterdata.formats.building import jobs_of, requested, since_first
 from clusterdata.formats.canonical import LONGEST, MOST_WORKERS, check_ids
-from clusterdata.formats.format import Format, Options
+from clusterdata.formats.format import YES_NO, Format, Option, Options
 from clusterdata.report import Report
 from clusterdata.table import Table
 from model.job import Job
@@ -53,7 +53,9 @@ def read_pai_jobs(path: Path, report: Report, options: Options) -> list[Job]:
     table.check_columns(REQUIRED, OPTIONAL)
     check_ids(table, "job_id")
     inst = table.integers("num_inst", low=1, high=MOST_WORKERS)
-    submit = table.numbers("submit_time", high=LONGEST, default=0.0)
+    submit = np.zeros(len(table))
+    if "submit_time" in table:
+        submit = table.numbers("submit_time", high=LONGEST)
     gpus, milli = requested(table, table.numbers("num_gpu", high=64))
     seconds = table.numbers("duration", high=LONGEST)
     table.repaired(seconds == 0, "duration 0 counts as 1 s")
@@ -77,5 +79,5 @@ FORMAT = Format(
     "Alibaba PAI, CSV of its simulator (cluster-trace-gpu-v2020)",
     read_pai_jobs,
     REQUIRED,
-    options={"gangs": ("true", "true, false: each job is one worker")},
+    options={"gangs": Option("true", "false: each job is one worker", YES_NO)},
 )

@@ -17,7 +17,8 @@ Quirks, and what is done about them: a job's start_time is when it was submitted
 task's when it was launched, so tasks are submitted when their job was, or without the
 job table when they were launched; a task without times takes the first start and the
 last end of its instances; those that never ended (Waiting, Running) or took no time
-are left out; Failed tasks held their GPUs and stay; plan_gpu may be blank (no GPU: left
+are left out, and so are those that
+were stopped; Failed tasks held their GPUs and stay; plan_gpu may be blank (no GPU: left
 out, unless ``pai-tables:cpu=true``) or neither a share nor whole (rounded up, and
 reported); inst_num > 1 is a gang (``pai-tables:gangs=false``: one worker); gpu_type CPU
 and MISC are no demand.
@@ -32,9 +33,9 @@ import numpy as np
 
 from clusterdata.formats.building import Floats, jobs_of, requested
 from clusterdata.formats.canonical import LONGEST, MOST_WORKERS
-from clusterdata.formats.format import Format, Head, Options
+from clusterdata.formats.format import YES_NO, Format, Head, Option, Options
 from clusterdata.formats.pai_jobs import ANY
-from clusterdata.report import Report
+from clusterdata.report import Mask, Report
 from clusterdata.source import SUFFIXES
 from clusterdata.table import Table
 from model.errors import TraceError
@@ -48,7 +49,8 @@ COLUMNS = {
     INSTANCES: ("job_name", "task_name", "inst_name", "worker_name", "inst_id",
                 "status", "start_time", "end_time", "machine"),
 }  # fmt: skip
-NOT_YET = ("Waiting", "Running", "Ready", "Interrupted")
+ENDED = ("Terminated", "Failed")
+STATUS = (*ENDED, "Waiting", "Running", "Ready", "Interrupted", "Cancelled", "Killed")
 Spans = dict[str, tuple[float, float]]  # first start and last end of a task, s
 
 
@@ -66,8 +68,9 @@ def read_pai_tables(path: Path, report: Report, options: Options) -> list[Job]:
     submitted = _submissions(tasks.parent, report)
     spans = _spans(tasks.parent, report)
     jobs: list[Job] = []
+    seen: set[str] = set()
     for table in Table.chunks(tasks, COLUMNS[TASKS], report, f"{TASKS}.csv"):
-        jobs += _tasks(table, submitted, spans, options)
+        jobs += _tasks(table, submitted, spans, options, seen)
     if not jobs and not report.problems:
         raise TraceError(f"{tasks}: has no task that ran on a GPU")
     first = min((job.submit_time for job in jobs), default=0.0)
@@ -124,47 +127,72 @@ def _tasks(
     submitted: dict[str, tuple[str, float]],
     spans: Spans,
     options: Options,
+    seen: set[str],
 ) -> list[Job]:
     jobs = table.text("job_name")
     names = [
         f"{job}/{task}" for job, task in zip(jobs, table.text("task_name"), strict=True)
     ]
+    _check_names(table, names, seen)
     start, end = (
         table.numbers(name, high=LONGEST, default=np.nan)
         for name in ("start_time", "end_time")
     )
-    inst = table.numbers("inst_num", low=1, high=MOST_WORKERS, default=1.0)
+    inst = table.integers("inst_num", low=1, high=MOST_WORKERS)
     gpus, milli = requested(
         table, table.numbers("plan_gpu", high=100_000, default=0.0) / 100
     )
     _from_instances(table, names, spans, start, end)
-    ended = ~np.isin(table.frame["status"].to_numpy(object), NOT_YET)
-    keep = ended & (end > start)
-    table.left_out(~keep, "no time passed between a start and an end")
+    keep = _that_ran(table, start, end)
     lacking = keep & (gpus == 0) & (options["cpu"] != "true")
     table.left_out(lacking, "no GPU (pai-tables:cpu=true keeps them)")
     keep &= ~lacking
     unknown = ("", np.nan)
     about = [submitted.get(job, unknown) for job in jobs]
     known = np.array([time for _, time in about])
+    table.repaired(
+        keep & (known > start), "launched before its job was submitted: then"
+    )
     cores = table.numbers("plan_cpu", high=1e9, default=0.0)
     memory = table.numbers("plan_mem", high=1e9, default=0.0)
     single = options["gangs"] == "false"
     columns = {
         "job_id": names,
-        "submit_time": np.where(known <= start, known, start),
+        "submit_time": np.where(
+            known > start, start, np.where(known >= 0, known, start)
+        ),
         "duration": end - start,
         "num_gpus": gpus,
         "gpu_milli": milli,
         "cpu_milli": np.round(cores * 10).astype(np.int64),
         "memory_mib": np.round(memory * 1024).astype(np.int64),
         "gpu_type": ["" if t in ANY else t for t in table.text("gpu_type")],
-        "num_workers": np.ones(len(table), np.int64)
-        if single
-        else inst.astype(np.int64),
+        "num_workers": np.ones(len(table), np.int64) if single else inst,
         "user": [user for user, _ in about],
     }
     return jobs_of(table, columns, keep)
+
+
+def _that_ran(table: Table, start: Floats, end: Floats) -> Mask:
+    """Return which tasks ended after they had begun."""
+    status = np.array(table.text("status"), dtype=object)
+    table.check(np.isin(status, STATUS), "status", f"one of {', '.join(STATUS)}")
+    ended = np.isin(status, ENDED)
+    table.left_out(~ended, "has not ended, or was stopped")
+    ran: Mask = ended & (end > start)
+    table.left_out(ended & ~ran, "no time passed between a start and an end")
+    return ran
+
+
+def _check_names(table: Table, names: list[str], seen: set[str]) -> None:
+    """Refuse tasks without a name, and those that were there before."""
+    whole = [not name.startswith("/") and not name.endswith("/") for name in names]
+    table.check(np.array(whole, bool), "job_name", "a name beside a task_name")
+    new = np.ones(len(names), bool)
+    for row, name in enumerate(names):
+        new[row] = name not in seen
+        seen.add(name)
+    table.check(new, "task_name", "unique in its job")
 
 
 def _from_instances(
@@ -192,7 +220,7 @@ FORMAT = Format(
     read_pai_tables,
     recognises=_recognises,
     options={
-        "gangs": ("true", "true, false: each task is one worker"),
-        "cpu": ("false", "true: keep the tasks without a GPU"),
+        "gangs": Option("true", "false: each task is one worker", YES_NO),
+        "cpu": Option("false", "true: keep the tasks without a GPU", YES_NO),
     },
 )

@@ -35,7 +35,13 @@ def read_parquet(path: Path, report: Report, options: Options) -> list[Job]:
     frame.columns = [str(name) for name in frame.columns]
     if frame.empty:
         raise TraceError(f"{path}: has columns but no rows")
-    text = frame.apply(lambda column: column.map(_as_text))
+    repeated = frame.columns[frame.columns.duplicated()]
+    if len(repeated):
+        raise TraceError(f"{path}: column {repeated[0]!r} appears twice")
+    try:
+        text = frame.apply(lambda column: column.astype(object).map(_as_text))
+    except TypeError as error:
+        raise TraceError(f"{path}: {error}") from None
     lines = np.arange(1, len(frame) + 1)
     return read_canonical(Table.of(path, text, lines, report, "row"))
 
@@ -50,7 +56,9 @@ def frame_of(path: Path) -> pd.DataFrame:
             f'{path}: Parquet needs the package pyarrow: pip install "defrag[traces]"'
         ) from None
     try:
-        frame: pd.DataFrame = pyarrow.parquet.read_table(path).to_pandas()
+        frame: pd.DataFrame = pyarrow.parquet.read_table(path).to_pandas(
+            ignore_metadata=True
+        )
     except (pyarrow.lib.ArrowException, OSError, ValueError) as error:
         raise TraceError(f"{path}: is no Parquet file ({error})") from None
     return frame
@@ -77,7 +85,9 @@ def to_parquet(jobs: Sequence[Job]) -> bytes:
 
 
 def _as_text(value: Any) -> str:
-    return "" if value is None or value != value else as_cell(str(value))
+    if isinstance(value, (list, dict, np.ndarray)):
+        raise TypeError("a value is a list or a table")
+    return "" if pd.isna(value) else as_cell(str(value))
 
 
 FORMAT = Format(

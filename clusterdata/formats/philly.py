@@ -47,13 +47,14 @@ def read_philly(path: Path, report: Report, options: Options) -> list[Job]:
         If it is not such JSON, or a value makes no sense; names the item.
     """
     items = read_list(path, FILE)
-    rows = [_row(path, number, item) for number, item in enumerate(items, 1)]
+    read = [_row(path, number, item, report) for number, item in enumerate(items, 1)]
+    numbers = np.flatnonzero([row is not None for row in read]) + 1
+    rows = [row for row in read if row is not None]
     names = ("jobid", "submitted_time", "user", "gpus", "nodes", "seconds", "attempts")
     columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
-    numbers = np.arange(1, len(rows) + 1)
     table = Table.of(path, columns, numbers, report, "item")
     check_ids(table, "jobid")
-    submit = table.times("submitted_time")
+    submit = table.times("submitted_time", NONE)
     seconds = table.numbers("seconds", low=-LONGEST, high=LONGEST)
     total = table.integers("gpus", high=MOST_ATTEMPTS_GPUS)
     keep = (seconds > 0) & ~np.isnan(submit)
@@ -80,33 +81,45 @@ def read_list(path: Path, member: str = "") -> list[Any]:
     try:
         with opened(path, member) as file:
             items = json.load(file)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, TraceError):
+            raise
         raise TraceError(f"{path}: is not JSON ({error})") from None
     if not (isinstance(items, list) and items):
         raise TraceError(f"{path}: must be a JSON list of jobs, with at least one")
     return items
 
 
-def _row(path: Path, number: int, item: Any) -> tuple[str, ...]:
-    """Return one job's columns as text, in the order of the names above."""
+def _row(path: Path, number: int, item: Any, report: Report) -> tuple[str, ...] | None:
+    """Return one job's columns as text, in the order above; None if it is wrong."""
     try:
-        attempts = item["attempts"] or []
-        ended = [(start, end) for start, end in map(_span, attempts) if start and end]
-        seconds = sum((end - start).total_seconds() for start, end in ended)
-        machines = [attempt.get("detail") or [] for attempt in attempts]
-        most = max(machines, key=_devices, default=[])
-        submitted = item["submitted_time"] or ""
-        values = (item["jobid"], submitted, item.get("user") or "", _devices(most))
-        return (*map(str, values), str(len(most)), str(seconds), str(len(ended)))
+        return _values(item)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         what = f"no {error}" if isinstance(error, KeyError) else str(error)
-        raise TraceError(
-            f"{path}, item {number}: is no job of Philly: {what}"
-        ) from None
+        report.wrong(TraceError(f"{path}, item {number}: is no job of Philly: {what}"))
+        return None
+
+
+def _values(item: Any) -> tuple[str, ...]:
+    attempts, name = item["attempts"] or [], item["jobid"]
+    if not isinstance(name, str):
+        raise TypeError(f"jobid {name!r} is no text")
+    ended = [(start, end) for start, end in map(_span, attempts) if start and end]
+    if any(end < start for start, end in ended):
+        raise ValueError("an attempt ends before it starts")
+    seconds = sum((end - start).total_seconds() for start, end in ended)
+    machines = [attempt.get("detail") or [] for attempt in attempts]
+    most = max(machines, key=_devices, default=[])
+    values = (name, item["submitted_time"] or "", item.get("user") or "")
+    numbers = (_devices(most), len(most), seconds, len(ended))
+    return (*map(str, values), *map(str, numbers))
 
 
 def _devices(machines: list[Mapping[str, Any]]) -> int:
-    return sum(len(machine["gpus"]) for machine in machines)
+    lists = [machine["gpus"] for machine in machines]
+    if not all(isinstance(gpus, list) for gpus in lists):
+        raise TypeError("gpus must be a list")
+    return sum(map(len, lists))
 
 
 def _span(attempt: Mapping[str, Any]) -> tuple[datetime | None, datetime | None]:

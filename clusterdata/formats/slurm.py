@@ -34,15 +34,19 @@ from clusterdata.formats.building import (
     since_first,
 )
 from clusterdata.formats.canonical import LONGEST
-from clusterdata.formats.format import Format, Head, Options
+from clusterdata.formats.format import YES_NO, Format, Head, Option, Options
 from clusterdata.report import Mask, Report
 from clusterdata.table import Table
-from model.errors import UserError
 from model.job import WHOLE_GPU, Job
 
 NEVER = ("", "Unknown", "None", "N/A")
 MEBI = {"K": 2**-10, "": 1, "M": 1, "G": 2**10, "T": 2**20, "P": 2**30}
-UNFINISHED = ("RUNNING", "PENDING", "SUSPENDED", "COMPLETING", "CONFIGURING")
+UNFINISHED = ("RUNNING", "PENDING", "SUSPENDED", "COMPLETING", "CONFIGURING", "STOPPED",
+              "SIGNALING", "STAGE_OUT", "RESV_DEL_HOLD", "SPECIAL_EXIT", "REQUEUE_HOLD",
+              "REQUEUE_FED")  # fmt: skip
+ENDED = ("COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED",
+         "OUT_OF_MEMORY", "BOOT_FAIL", "DEADLINE", "REQUEUED", "RESIZING",
+         "REVOKED")  # fmt: skip
 
 
 def read_slurm(path: Path, report: Report, options: Options) -> list[Job]:
@@ -114,19 +118,27 @@ def _resources(table: Table) -> "pd.Series[str]":
 
 def _tres(table: Table, name: str) -> Ints:
     """Return the amount of a plain resource, (rows,); 0 if it is not there."""
-    found = _resources(table).str.extract(rf"(?:^|,){name}=(\d{{1,9}})(?:,|$)")[0]
-    return np.asarray(found.fillna("0").to_numpy().astype(np.int64))
+    given = _resources(table)
+    found = given.str.extract(rf"(?:^|,){name}=([^,]*)")[0]
+    right = found.isna() | found.str.fullmatch(r"\d{1,9}").fillna(False)
+    table.check(
+        right.to_numpy(bool), _column(table), f"with a whole number for {name}="
+    )
+    return np.asarray(found.where(right, "0").fillna("0").to_numpy().astype(np.int64))
+
+
+def _column(table: Table) -> str:
+    return "AllocTRES" if "AllocTRES" in table else "ReqTRES"
 
 
 def _gpus(table: Table, shards: str) -> tuple[Ints, Ints]:
     """Return devices and milli-GPU on each."""
     plain, total = _tres(table, "gres/gpu"), np.zeros(len(table), np.int64)
-    typed = _resources(table).str.extractall(r"(?:^|,)gres/gpu:[^=,]+=(\d{1,9})")
+    typed = _resources(table).str.extractall(r"(?:^|,)gres/gpu:[^=,]+=(\d{1,9})(?=,|$)")
     if len(typed):
         sums = typed[0].astype(np.int64).groupby(level=0).sum()
         total[sums.index.to_numpy()] = sums.to_numpy()
-    gpus = np.where(plain > 0, plain, total)
-    name = "AllocTRES" if "AllocTRES" in table else "ReqTRES"
+    gpus, name = np.where(plain > 0, plain, total), _column(table)
     table.check(gpus <= MOST_GPUS, name, f"at most {MOST_GPUS} GPUs")
     parts, milli = _tres(table, "gres/shard"), np.full(len(table), WHOLE_GPU)
     sharing = (parts > 0) & (gpus == 0)
@@ -134,8 +146,6 @@ def _gpus(table: Table, shards: str) -> tuple[Ints, Ints]:
         rule = "clear: how many shards make a GPU (--trace-format slurm:shards=N)"
         table.check(~sharing, name, rule)
         return gpus, milli
-    if not shards.isdigit() or shards == "0":
-        raise UserError(f"--trace-format slurm:shards={shards}: must be at least 1")
     share = np.minimum(WHOLE_GPU, np.maximum(1, WHOLE_GPU * parts // int(shards)))
     whole = -(-parts // int(shards))
     several = sharing & (parts > int(shards))
@@ -145,7 +155,11 @@ def _gpus(table: Table, shards: str) -> tuple[Ints, Ints]:
 
 
 def _memory(table: Table) -> Floats:
-    found = _resources(table).str.extract(r"(?:^|,)mem=(\d{1,9}(?:\.\d+)?)([KMGTP]?)")
+    """Return what each job had of memory, MiB."""
+    given = _resources(table).str.extract(r"(?:^|,)mem=([^,]*)")[0].fillna("0")
+    found = given.str.extract(r"^(\d{1,12}(?:\.\d+)?)([KMGTP]?)$")
+    right = ~found[0].isna().to_numpy(bool)
+    table.check(right, _column(table), "with memory as mem=64G")
     unit = found[1].fillna("").map(MEBI).to_numpy(float)
     amount: Floats = found[0].fillna("0").to_numpy().astype(float)
     return amount * unit
@@ -154,9 +168,10 @@ def _memory(table: Table) -> Floats:
 def _types(table: Table) -> list[str]:
     if "ReqTRES" not in table:
         return [""] * len(table)
-    asked = table.frame["ReqTRES"].str.extract(r"(?:^|,)gres/gpu:([^=,]+)=")[0]
-    types: list[str] = asked.fillna("").tolist()
-    return types
+    asked = table.frame["ReqTRES"].str.findall(r"(?:^|,)gres/gpu:([^=,]+)=")
+    several = np.array([len(types) > 1 for types in asked.tolist()], bool)
+    table.repaired(several, "GPUs of several types: none is demanded")
+    return [types[0] if len(types) == 1 else "" for types in asked.tolist()]
 
 
 def _jobs_that_ran(table: Table, submit: Floats, seconds: Floats) -> Mask:
@@ -194,7 +209,7 @@ FORMAT = Format(
     read_slurm,
     recognises=_recognises,
     options={
-        "shards": ("", "how many gres/shard make a GPU"),
-        "cpu": ("false", "true: keep the jobs without a GPU"),
+        "shards": Option("", "how many gres/shard make a GPU"),
+        "cpu": Option("false", "true: keep the jobs without a GPU", YES_NO),
     },
 )

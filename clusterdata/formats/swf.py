@@ -22,11 +22,11 @@ import numpy as np
 
 from clusterdata.formats.building import MOST_GPUS, jobs_of, since_first, workers
 from clusterdata.formats.canonical import LONGEST, check_ids
-from clusterdata.formats.format import Format, Head, Options
+from clusterdata.formats.format import Format, Head, Option, Options
 from clusterdata.report import Report
 from clusterdata.source import opened
 from clusterdata.table import Table
-from model.errors import TraceError, UserError
+from model.errors import TraceError
 from model.job import WHOLE_GPU, Job
 
 FIELDS = ("job", "submit", "wait", "run_time", "processors", "cpu_time", "memory",
@@ -44,8 +44,6 @@ def read_swf(path: Path, report: Report, options: Options) -> list[Job]:
     TraceError
         If a line has not 18 fields, or one is no number.
     """
-    if not options["gpus_per_worker"].isdigit() or options["gpus_per_worker"] == "0":
-        raise UserError("--trace-format swf:gpus_per_worker: must be at least 1")
     table = _table(path, report)
     check_ids(table, "job")
     submit = table.numbers("submit", high=LONGEST)
@@ -118,7 +116,11 @@ FORMAT = Format(
     read_swf,
     recognises=_recognises,
     options={
-        "gpus_per_worker": ("8", "GPUs of a worker at most; more are gangs"),
-        "estimates": ("exact", "requested: schedulers believe the requested time"),
+        "gpus_per_worker": Option("8", "GPUs of a worker at most; more are gangs"),
+        "estimates": Option(
+            "exact",
+            "requested: schedulers believe the requested time",
+            ("exact", "requested"),
+        ),
     },
 )
