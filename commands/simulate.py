@@ -37,6 +37,7 @@ from analysis.timeline import timeline
 from clusterdata.workload import Workload, checksum_of, load_workload, offered_load
 from commands.journal import FILE, Journal, read_seconds
 from commands.recorded import recorded_settings
+from commands.tensorboard import write_tensorboard
 from model.command_line import Parser, read_settings, reader, settings_parser
 from model.config import Settings
 from model.errors import UserError
@@ -74,6 +75,14 @@ def make_parser() -> Parser:
         const=True,
         default=False,
         help="write timeline.json.gz, for https://ui.perfetto.dev",
+    )
+    parser.add_argument(
+        "--tensorboard",
+        type=reader(bool),
+        nargs="?",
+        const=True,
+        default=False,
+        help="write what DRR learned for TensorBoard, if it is installed",
     )
     parser.add_argument(
         "--check",
@@ -116,6 +125,8 @@ def simulate(settings: Settings, options: argparse.Namespace) -> int:
         done = completed(path, one, workload) if options.resume else None
         run = done or run_one(one, workload, path, options)
         runs.append(run)
+        if options.tensorboard:
+            write_tensorboard(run, path / "tensorboard")
         if options.timeline:
             write_bytes(timeline(run), path / "timeline.json.gz")
         if run.summary["interrupted"]:

@@ -4,9 +4,17 @@ import pandas as pd
 import pytest
 
 import run as program
-from analysis.comparison import compare, interval, paired_difference, with_gaps
+from analysis.comparison import (
+    MEASURES,
+    compare,
+    interval,
+    paired_difference,
+    with_gaps,
+)
+from analysis.headline import as_markdown, duels
 from commands.variants import read_variants
 from model.config import Settings
+from model.errors import UserError
 
 
 def rows(**delays):
@@ -132,3 +140,20 @@ def test_values_with_commas_and_the_recommended_setting():
     assert [v.migration_cost for v in variants.values()] == ["40,60", "40,60"]
     assert [v.min_benefit for v in variants.values()] == [32.0, 3.0]
     assert [v.use_rescheduling for v in variants.values()] == [False, True]
+
+
+def test_a_duel_is_paired_and_against_the_best_rival_of_the_cell(capsys, tmp_path):
+    """X is 10 s better than FGD on each seed, though seeds differ by 800 s."""
+    table = rows(FGD=[100, 900, 300], X=[90, 890, 290], Y=[400, 950, 800])
+    measure = next(m for m in MEASURES if m.column == "mean_queueing_delay")
+    (duel,) = duels(table, "X", [], measure)
+
+    assert (duel.rival, duel.difference, duel.half) == ("FGD", -10, 0)
+    assert duel.verdict(measure.better) == "better"
+    (other,) = duels(table, "Y", ["X"], measure)
+    assert (other.rival, other.verdict(measure.better)) == ("X", "even")
+    text = as_markdown([duel], "X", measure)
+    assert "| X: mean delay, s |" in text
+    assert "1 better" in text
+    with pytest.raises(UserError, match="no runs of Z"):
+        duels(table, "X", ["Z"], measure)

@@ -235,3 +235,19 @@ def test_what_cannot_be_trained_with_is_said_at_once(cli, words, told):
 
     assert (code, error.count("\n")) == (2, 1)
     assert told in error
+
+
+def test_curves_for_tensorboard(cli, tmp_path):
+    """The values of learning.csv, read back from the event file."""
+    accumulator = pytest.importorskip(
+        "tensorboard.backend.event_processing.event_accumulator"
+    )
+    words = ("--scheduler", "DRR", "--num-node", "4", "--num-jobs", "1500",
+             "--interarrival-time", "128", "--name", "t", "--tensorboard")  # fmt: skip
+    assert cli(*words)[0] == 0
+    folder = tmp_path / "runs" / "t"
+    found = accumulator.EventAccumulator(str(folder / "tensorboard"))
+    found.Reload()
+    entropy = [event.value for event in found.Scalars("DRR/entropy")]
+
+    assert entropy == pytest.approx(pd.read_csv(folder / "learning.csv")["entropy"])
