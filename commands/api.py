@@ -25,7 +25,7 @@ from clusterdata.registry import read_trace
 from clusterdata.workload import load_workload
 from commands.compare import Cell, run_cell
 from commands.parallel import each
-from commands.simulate import configured, timing
+from commands.provenance import configured, timing
 from commands.variants import read_variants
 from model.config import Settings
 from model.job import Job

@@ -23,7 +23,7 @@ from clusterdata.generator import MIXES
 from clusterdata.workload import load_workload
 from commands.fgd_openb import TRACES, fgd_openb
 from commands.parallel import each, read_seeds
-from commands.simulate import configured, timing
+from commands.provenance import configured, timing
 from commands.variants import read_variants
 from model.command_line import Parser, read_settings, settings_parser
 from model.config import Settings

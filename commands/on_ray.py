@@ -6,13 +6,11 @@ A task whose worker dies is given to another one; what is done is handed over at
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from commands.parallel import cores, done
+from commands.tasks import Outcome, Task, cores, done
 from model.errors import UserError
 
-Task = TypeVar("Task")
-Outcome = TypeVar("Outcome")
 ROOT = Path(__file__).parents[1]
 LEFT_AT_HOME = (
     ".git",

@@ -1,18 +1,13 @@
 """Independent tasks over the processes of this machine, or over a Ray cluster."""
 
-import gc
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
-from typing import TypeVar
 
 from tqdm import tqdm
 
+from commands.tasks import Outcome, Task, cores, done
 from model.errors import UserError
-
-Task = TypeVar("Task")
-Outcome = TypeVar("Outcome")
 
 
 def each(
@@ -94,18 +89,6 @@ def in_pool(
                 yield places[future], future.result()
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-
-
-def done(work: Callable[[Task], Outcome], task: Task) -> Outcome:
-    """Return a task's outcome, and let go of all else; simulations form cycles."""
-    outcome = work(task)
-    gc.collect()
-    return outcome
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
 
 
 def read_seeds(text: str) -> list[int]:

@@ -9,17 +9,11 @@ Other commands, each with its own --help: run.py compare, run.py plan, run.py tr
 
 import argparse
 import hashlib
-import os
-import platform
-import resource
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 from tqdm import tqdm
 
 from analysis.figures import draw_overview, save_figure
@@ -34,24 +28,20 @@ from analysis.run_folder import (
 )
 from analysis.tables import compare_runs
 from analysis.timeline import timeline
-from clusterdata.workload import Workload, checksum_of, load_workload, offered_load
+from clusterdata.workload import Workload, load_workload
 from commands.journal import FILE, Journal, read_seconds
+from commands.provenance import configured, provenance, timing
 from commands.recorded import recorded_settings
 from commands.tensorboard import write_tensorboard
 from model.command_line import Parser, read_settings, reader, settings_parser
 from model.config import Settings
 from model.errors import UserError
-from model.result import Result
-from processes.simulation import Simulation
 from processes.watch import Watch
 from schedulers.planners.registry import planners_of
 from schedulers.registry import scheduler_class
 
 INTERRUPTED = 130  # exit code after Ctrl-C, as shells have it
 MAIN_JOB = "FGD,BestFit,DRR"  # what `python run.py` alone compares
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-FILES = ("node_list", "node_events", "init_from")
-PACKAGES = ("simpy", "numpy", "pandas", "torch")
 
 
 def command(words: Sequence[str]) -> int:
@@ -180,65 +170,6 @@ def run_one(
         sys.stderr.write(f"note: {journal.verified} checkpoints were passed again\n")
     journal.remove()
     return write_run(path, config, result, timing(result))
-
-
-def configured(
-    settings: Settings, workload: Workload
-) -> tuple[Simulation, dict[str, Any]]:
-    """Return the simulation of one scheduler, ready to run, and its config.json."""
-    simulation = Simulation(settings, workload.jobs, workload.nodes, workload.changes)
-    config = provenance(settings, workload)
-    config["in_order"] = simulation.scheduler.in_order
-    gpus = sum(node.num_gpus for node in workload.nodes)
-    config["offered_load"] = offered_load(simulation.accepted, gpus)
-    return simulation, config
-
-
-def files_of(settings: Settings) -> dict[str, str]:
-    """Return the SHA-256 of each other file that the results depend on."""
-    named = {name: getattr(settings, name) for name in FILES}
-    return {
-        name: checksum_of(Path(path))
-        for name, path in named.items()
-        if path and Path(path).is_file()
-    }
-
-
-def provenance(settings: Settings, workload: Workload) -> dict[str, Any]:
-    """Return config.json: everything that the results depend on."""
-    nodes = workload.nodes
-    capacity = {"gpu_milli": 1000 * sum(node.num_gpus for node in nodes)}
-    if "cpu" in settings.resource_names:
-        capacity["cpu_milli"] = sum(node.cpu_milli for node in nodes)
-    if "memory" in settings.resource_names:
-        capacity["memory_mib"] = sum(node.memory_mib for node in nodes)
-    return {
-        "settings": settings.as_dict(),
-        "trace": Path(settings.trace).name,
-        "trace_sha256": workload.checksum,
-        "files_sha256": files_of(settings),
-        "nodes": len(nodes),
-        "node_gpus": [node.num_gpus for node in nodes],
-        "capacity": capacity,
-        "versions": {name: version(name) for name in PACKAGES},
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        "threads": {name: os.environ.get(name, "") for name in THREADS},
-    }
-
-
-def timing(result: Result) -> dict[str, float]:
-    """Return timing.json: the only file that differs between equal runs."""
-    left = sum(record.status == "finished" for record in result.records)
-    decisions = np.array(result.decision_seconds) * 1000
-    p50, p99 = np.percentile(decisions, [50, 99]) if len(decisions) else (0.0, 0.0)
-    return {
-        "wall_seconds": result.wall_seconds,
-        "jobs_per_second": left / result.wall_seconds,
-        "decision_ms_p50": float(p50),
-        "decision_ms_p99": float(p99),
-        "peak_rss_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-    }
 
 
 def report(runs: Sequence[Run], workload: Workload, stem: Path) -> None:
