@@ -12,20 +12,11 @@ python run.py plan          which running jobs to move on a real cluster
 import os
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 
-from commands import compare, plan, report, simulate, sweep, trace, train
-from commands.simulate import INTERRUPTED
-from model.errors import UserError, complain, suggestion
+from model.errors import INTERRUPTED, UserError, complain, suggestion
 
-COMMANDS = {
-    "simulate": simulate.command,
-    "compare": compare.command,
-    "plan": plan.command,
-    "report": report.command,
-    "sweep": sweep.command,
-    "trace": trace.command,
-    "train": train.command,
-}
+COMMANDS = ("simulate", "compare", "plan", "report", "sweep", "trace", "train")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -45,8 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def find_command(name: str) -> Callable[[Sequence[str]], int]:
     """Return the command of that name, or raise UserError."""
-    if name in COMMANDS:
-        return COMMANDS[name]
+    if name in COMMANDS:  # imported only if asked for, as most need little of the rest
+        command: Callable[[Sequence[str]], int]
+        command = import_module(f"commands.{name}").command
+        return command
     near, known = suggestion(name, COMMANDS), ", ".join(COMMANDS)
     raise UserError(f"no command {name!r}{near}; there are {known}")
 

@@ -35,12 +35,11 @@ from commands.recorded import recorded_settings
 from commands.tensorboard import write_tensorboard
 from model.command_line import Parser, read_settings, reader, settings_parser
 from model.config import Settings
-from model.errors import UserError
+from model.errors import INTERRUPTED, UserError
 from processes.watch import Watch
 from schedulers.planners.registry import planners_of
 from schedulers.registry import scheduler_class
 
-INTERRUPTED = 130  # exit code after Ctrl-C, as shells have it
 MAIN_JOB = "FGD,BestFit,DRR"  # what `python run.py` alone compares
 
 

@@ -10,6 +10,8 @@ import difflib
 import sys
 from collections.abc import Iterable
 
+INTERRUPTED = 130  # exit code after Ctrl-C, as shells have it
+
 
 class UserError(ValueError):
     """The user's input cannot be used; its text is one line that says why."""
