@@ -147,7 +147,7 @@ def read_run(path: str | Path) -> Run:
         raise UserError(f"{folder} is no complete run: {error.filename}") from None
     for frame in (jobs, moves):
         for name in frame.columns.intersection(TEXT_COLUMNS):
-            frame[name] = from_cells(frame[name])
+            frame[name] = pd.Series(from_cells(frame[name]), dtype=object)
     path = folder / "learning.csv"
     learning = pd.read_csv(path, **EXACT) if path.is_file() else None
     return Run(folder, config, jobs, cluster, moves, summary, timing, learning)
