@@ -1,11 +1,10 @@
-"""Every measure by hand on a run of a few jobs, and by brute force on larger ones."""
+"""Every measure by hand on a run of a few jobs; `test_brute_force` has larger ones."""
 
 import numpy as np
 import pytest
 
 from analysis.metrics import summarize
 from analysis.run_folder import read_run, write_run
-from clusterdata.generator import generate
 from model.config import Settings
 from model.errors import UserError
 from model.job import Job, Request
@@ -139,25 +138,6 @@ def test_warm_up_leaves_the_first_jobs_out(simulation):
 
     assert summary["mean_queueing_delay"] == 30  # of 20, 30, 40
     assert summary["pooled_mean_queueing_delay"] == 30
-
-
-def test_brute_force_recomputation_agrees(simulation):
-    """Replay jobs.csv second by second of change, without the samples."""
-    jobs = generate(Settings(num_jobs=300, seed=3))
-    result = simulation(jobs, (8,) * 3, scheduler="FGD").run()
-    summary = summary_of(result, 24_000)
-    done = [record for record in result.records if record.status == "finished"]
-
-    times = sorted({t for record in done for t in (record.start_time, record.end_time)})
-    first, last = done[0].job.submit_time, done[-1].job.submit_time
-    edges = np.unique([first, *[t for t in times if first < t < last], last])
-    held = 0.0
-    for start, end in zip(edges, edges[1:], strict=False):
-        running = [r for r in done if r.start_time <= start < r.end_time]
-        held += (end - start) * sum(record.job.total_milli for record in running)
-    assert summary["allocation_ratio"] == pytest.approx(
-        held / (24_000 * (last - first)), rel=1e-9
-    )
 
 
 def test_a_run_folder_reads_back_as_it_was_written(simulation, tmp_path):
