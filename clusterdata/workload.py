@@ -118,7 +118,7 @@ def adapt(trace: Trace, settings: Settings, notes: list[str]) -> list[Job]:
     """Sort by time, keep the first `num_jobs`, redraw arrivals if asked."""
     jobs = trace.jobs
     if not jobs:
-        raise TraceError(f"{settings.trace}: no job is left to run; {notes}")
+        raise TraceError(f"{settings.trace}: no job is left: {'; '.join(notes)}")
     if not (trace.timed or settings.interarrival_time):
         raise TraceError(
             f"{settings.trace}: says nothing about when jobs were submitted; say "

@@ -99,12 +99,12 @@ def _jobs(settings: Settings) -> tuple[list[Job], bool]:
         return generate(settings), True
     trace = read_trace(settings.trace, settings.trace_format)
     timed = trace.timed or settings.interarrival_time > 0
-    tell(notes := trace.report.lines())
-    if timed:
-        return adapt(trace, settings, notes), True
+    notes = trace.report.lines()
     if not trace.jobs:
-        raise UserError(f"{settings.trace}: no job is left")
-    return trace.jobs, False
+        raise UserError(f"{settings.trace}: no job is left: {'; '.join(notes)}")
+    jobs = adapt(trace, settings, notes) if timed else trace.jobs
+    tell(notes)
+    return jobs, timed
 
 
 def tell(notes: Sequence[str]) -> None:
