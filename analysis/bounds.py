@@ -136,6 +136,7 @@ def bound_holds(jobs: pd.DataFrame, config: dict[str, Any]) -> bool:
     """Return whether the pooled cluster bounds the delays of this run."""
     settings = config["settings"]
     in_order = settings["queue"] == "fifo" and config["in_order"]
-    whole = not (settings["node_events"] or settings["mtbf"] or settings["rack_mtbf"])
+    # runs of earlier versions lack settings that came later
+    whole = not any(map(settings.get, ("node_events", "mtbf", "rack_mtbf")))
     plain = in_order and whole
     return plain and not (jobs["status"] == "unfinished").any()

@@ -145,6 +145,9 @@ def read_run(path: str | Path) -> Run:
         )
     except (FileNotFoundError, NotADirectoryError) as error:
         raise UserError(f"{folder} is no complete run: {error.filename}") from None
+    for name, missing in (("restarts", ""), ("lost_seconds", 0.0)):
+        if name not in jobs:  # a run of an earlier version
+            jobs[name] = missing
     for frame in (jobs, moves):
         for name in frame.columns.intersection(TEXT_COLUMNS):
             frame[name] = pd.Series(from_cells(frame[name]), dtype=object)
