@@ -61,8 +61,14 @@ class Chapter(NamedTuple):
     figure: Figure
 
 
-def write_report(runs: Sequence[Run], out: Path) -> list[Path]:
-    """Write the page, and beside it figures/NAME.pdf and .png; return all paths.
+def write_report(
+    runs: Sequence[Run], out: Path, kinds: Sequence[str] = ("pdf", "png")
+) -> list[Path]:
+    """Write the page, and beside it each figure as files; return all paths.
+
+    Parameters
+    ----------
+    kinds : of files for each figure, in OUT-figures/NAME.KIND.
 
     Raises
     ------
@@ -74,7 +80,7 @@ def write_report(runs: Sequence[Run], out: Path) -> list[Path]:
     folder = out.parent / f"{out.stem}-figures"
     folder_files = []
     for chapter in chapters:
-        for kind in ("pdf", "png"):
+        for kind in kinds:
             path = folder / f"{chapter.name}.{kind}"
             folder_files.append(path)
             save_figure(chapter.figure, path)
