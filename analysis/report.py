@@ -29,7 +29,7 @@ from analysis.figures import (
 from analysis.job_figures import draw_headline, draw_users
 from analysis.report_page import PAGE, rows_of_settings, table_of
 from analysis.run_folder import Run, write_text
-from analysis.tables import REFERENCE
+from analysis.tables import REFERENCE, about
 from analysis.time_figures import (
     draw_clusters,
     draw_learning,
@@ -87,7 +87,9 @@ def write_report(
     figures = "\n".join(_section(chapter) for chapter in chapters)
     page = PAGE.format(
         title=escape(f"Defrag: {runs[0].config['trace']}"),
-        about=escape(about(runs[0])),
+        about=escape(
+            f"{about(runs[0].summary, runs[0].config)}, seed {runs[0].summary['seed']}"
+        ),
         table=table_of(runs),
         figures=figures,
         settings=rows_of_settings(runs),
@@ -113,18 +115,6 @@ def labelled(runs: Sequence[Run]) -> list[Run]:
         seen.update((run.title, label))
         named.append(replace(run, label=label))
     return named
-
-
-def about(run: Run) -> str:
-    """Return one line on what was simulated."""
-    summary, config = run.summary, run.config
-    load = summary.get("offered_load")
-    text = (
-        f"{summary['jobs']:,} jobs ({summary['refused']:,} refused) on "
-        f"{config['nodes']:,} nodes, {config['capacity']['gpu_milli'] // 1000:,} GPUs, "
-        f"{summary['queue']} queue, seed {summary['seed']}"
-    )
-    return text if load is None or load != load else f"{text}, offered load {load:.2f}"
 
 
 def draw_chapters(runs: Sequence[Run]) -> list[Chapter]:

@@ -36,6 +36,16 @@ def compare_runs(
     return align(rows)
 
 
+def about(summary: dict[str, Any], config: dict[str, Any]) -> str:
+    """Return one line on what was simulated, from summary.json and config.json."""
+    gpus, load = config["capacity"]["gpu_milli"] // 1000, summary["offered_load"]
+    offered = f"offered load {load:.2f}, " if _known(load) else ""
+    return (
+        f"{summary['jobs']:,} jobs ({summary['refused']:,} refused) on "
+        f"{config['nodes']:,} nodes, {gpus:,} GPUs, {offered}{summary['queue']} queue"
+    )
+
+
 def _measures(summary: dict[str, Any]) -> tuple[str, ...]:
     return (
         summary["scheduler"],

@@ -31,12 +31,10 @@ def rows_of(
     try:
         for row in reader:
             began, line = line, reader.line_num + 1
-            if not any(map(str.strip, row)) and len(row) <= 1:
+            if not any(map(str.strip, row)):
                 continue
             fields = fields or len(row)
             if len(row) != fields:
-                if not any(map(str.strip, row)):
-                    continue
                 raise TraceError(
                     f"{path}, line {began}: has {len(row)} fields, not {fields}"
                 )

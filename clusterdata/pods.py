@@ -14,6 +14,7 @@ MiB of device memory become a share by the label nvidia.com/gpu.memory of the no
 """
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from model.job import WHOLE_GPU, Job
@@ -55,14 +56,19 @@ def kube_node(item: dict[str, Any]) -> Node:
     )
 
 
-def pod_job(item: dict[str, Any], device_memory: int = 0, rounded: bool = False) -> Job:
+def pod_job(
+    item: dict[str, Any],
+    device_memory: int = 0,
+    whole: Callable[[], object] | None = None,
+) -> Job:
     """Return a pod as a job that comes at 0 and stays for a day.
 
     Parameters
     ----------
     device_memory : MiB of a GPU, for pods that ask for so many MiB; 0 = unknown.
-    rounded : take shares of each of several GPUs for whole ones; else they are refused,
-        since no scheduler here places them.
+    whole : called if the pod asks for shares of each of several GPUs, which no
+        scheduler here places: they count as whole ones then; without it, they are
+        refused.
 
     Raises
     ------
@@ -85,7 +91,8 @@ def pod_job(item: dict[str, Any], device_memory: int = 0, rounded: bool = False)
                 most = max(asks.get(name, 0), number)
                 asks[name] = most if of_each else together
     gpus, milli = _devices(asks, part(about, "annotations"), device_memory)
-    if rounded and gpus > 1:
+    if whole and gpus > 1 and milli < WHOLE_GPU:
+        whole()
         milli = WHOLE_GPU
     return Job(
         f"{about['namespace']}/{about['name']}",
@@ -117,7 +124,7 @@ def _devices(
         gpus, share = int(notes.get(DEVICES, 1)), float(notes[FRACTION])
     elif slices:
         shared = -(-slices // SLICES)
-        share = slices / SLICES if shared == 1 and not gpus else 1.0
+        share = (gpus + slices / SLICES) / (gpus + shared)
         gpus += shared
     elif gpus:
         share = max(asks.get(CORES, 0), asks.get(PERCENT, 0)) / 100

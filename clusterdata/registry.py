@@ -43,13 +43,11 @@ class Trace(NamedTuple):
     jobs : in the order of the file.
     format : which one it has.
     report : what was left out, repaired or wrong.
-    timed : whether it says when the jobs were submitted.
     """
 
     jobs: list[Job]
     format: Format
     report: Report
-    timed: bool
 
 
 def read_trace(
@@ -74,8 +72,7 @@ def read_trace(
     known = sniff(path) if name == AUTO else find_format(name)
     with rare_collection():
         jobs = known.read(path, report, _options(known, text))
-    timed = known.timed and (known.name != "pai-jobs" or _has_times(path))
-    return Trace(jobs, known, report, timed)
+    return Trace(jobs, known, report)
 
 
 def find_format(name: str) -> Format:
@@ -125,10 +122,6 @@ def _head(path: Path) -> Head:
     text = head(path, philly.FILE)
     first = text.split("\n", 1)[0]
     return Head(path, text, frozenset(word.strip(' "\r') for word in first.split(",")))
-
-
-def _has_times(path: Path) -> bool:
-    return "submit_time" in _head(path).columns
 
 
 def _options(known: Format, text: str) -> dict[str, str]:

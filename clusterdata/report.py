@@ -32,12 +32,14 @@ class Report:
     ----------
     problems : what is not allowed, one line each, with file, line and column.
     counts : rows by what was done to them.
+    timed : whether the trace says when its jobs were submitted.
     """
 
     def __init__(self, collect: bool = False) -> None:
         self.collect = collect
         self.problems: list[str] = []
         self.counts: Counter[Note] = Counter()
+        self.timed = True
         self._first: dict[Note, str] = {}
 
     def wrong(self, error: TraceError) -> None:

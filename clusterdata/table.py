@@ -49,10 +49,9 @@ class Table:
         repeated = sorted({name for name in header if header.count(name) > 1})
         if repeated:
             raise TraceError(f"{path}, line 1: column {repeated[0]!r} appears twice")
-        frame, lines = framed(rows[1:], header)
-        self._take(path, frame, lines, report, "line")
-        if self.frame.empty:
+        if len(rows) == 1:
             raise TraceError(f"{path}: has a header but no rows")
+        self._take(path, *framed(rows[1:], header), report, "line")
 
     @classmethod
     def of(
@@ -108,15 +107,9 @@ class Table:
         report: Report | None,
         word: str,
     ) -> None:
-        """Keep the rows that are not blank."""
-        blank = (rows.iloc[:, 0].str.strip() == "").to_numpy(bool, copy=True)
-        if blank.any():
-            stripped = rows[blank].apply(lambda column: column.str.strip() == "")
-            blank[blank] = stripped.all(axis=1).to_numpy(bool)
         self.path, self.columns, self.word = path, [*rows.columns], word
         self.report = report or Report()
-        self.line: NDArray[np.int64] = line[~blank]
-        self.frame = rows[~blank].reset_index(drop=True)
+        self.frame, self.line = rows, line
         self.bad: Mask = np.zeros(len(self.frame), bool)
 
     def __len__(self) -> int:

@@ -68,10 +68,7 @@ def load_workload(settings: Settings) -> Workload:
         jobs = with_deadlines(jobs, settings.slack_factors, settings.seed)
     if settings.duration_error:
         jobs = with_estimates(jobs, settings.duration_error, settings.seed)
-    changes = []
-    if settings.node_events:
-        changes = read_node_events(Table(settings.node_events), nodes)
-    return Workload(jobs, nodes, changes, checksum, notes)
+    return Workload(jobs, nodes, load_changes(settings, nodes), checksum, notes)
 
 
 def load_nodes(settings: Settings) -> tuple[Node, ...]:
@@ -79,6 +76,13 @@ def load_nodes(settings: Settings) -> tuple[Node, ...]:
     if settings.node_list:
         return read_nodes(Path(settings.node_list))
     return settings.uniform_cluster()
+
+
+def load_changes(settings: Settings, nodes: Sequence[Node]) -> list[NodeChange]:
+    """Return when nodes join, drain, leave, fail and return, as a file has it."""
+    if not settings.node_events:
+        return []
+    return read_node_events(Table(settings.node_events), nodes)
 
 
 def _trace_path(name: str) -> Path:
@@ -119,7 +123,7 @@ def adapt(trace: Trace, settings: Settings, notes: list[str]) -> list[Job]:
     jobs = trace.jobs
     if not jobs:
         raise TraceError(f"{settings.trace}: no job is left: {'; '.join(notes)}")
-    if not (trace.timed or settings.interarrival_time):
+    if not (trace.report.timed or settings.interarrival_time):
         raise TraceError(
             f"{settings.trace}: says nothing about when jobs were submitted; say "
             f"--interarrival-time SECONDS, and arrivals are drawn"

@@ -22,7 +22,7 @@ from analysis.report import write_report
 from analysis.run_folder import Run, read_run, summary_of
 from analysis.timeline import timeline
 from clusterdata.registry import read_trace
-from clusterdata.workload import load_workload
+from clusterdata.workload import Workload, load_changes, load_nodes, load_workload
 from commands.compare import Cell, run_cell
 from commands.parallel import each
 from commands.provenance import configured, timing
@@ -69,13 +69,15 @@ def simulate(
         If a setting makes no sense, or a file cannot be read.
     """
     asked = replace(settings or Settings(), **fields)
-    workload = load_workload(asked)
-    if jobs is not None:
+    if jobs is None:
+        workload = load_workload(asked)
+    else:
         ordered = sorted(jobs, key=lambda job: job.submit_time)
         digest = hashlib.sha256(repr(ordered).encode()).hexdigest()
-        workload = workload._replace(jobs=ordered, notes=[], checksum=digest)
+        workload = Workload(ordered, load_nodes(asked), [], digest, [])
     if nodes is not None:
         workload = workload._replace(nodes=tuple(nodes))
+    workload = workload._replace(changes=load_changes(asked, workload.nodes))
     simulation, config = configured(asked, workload)
     if jobs is not None:
         config["trace"] = "jobs given in Python"

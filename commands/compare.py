@@ -22,6 +22,7 @@ from analysis.run_folder import summary_of, to_json, write_csv, write_text
 from clusterdata.generator import MIXES
 from clusterdata.workload import load_workload
 from commands.fgd_openb import TRACES, fgd_openb
+from commands.notes import tell
 from commands.parallel import each, read_seeds
 from commands.provenance import configured, timing
 from commands.variants import read_variants
@@ -114,7 +115,7 @@ def run_cells(cells: Sequence[Cell], seeds: int, out: Path, workers: int) -> int
     """Run what is not there yet; print the tables and write them."""
     missing = [cell for cell in cells if not cell.path.is_file()]
     if len(missing) < len(cells):
-        sys.stderr.write(f"note: {len(cells) - len(missing)} runs are there already\n")
+        tell([f"{len(cells) - len(missing)} runs are there already"])
     for path, text in each(run_cell, missing, workers, "comparing"):
         write_text(text, path)
     rows = pd.DataFrame(

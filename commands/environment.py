@@ -15,7 +15,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from clusterdata.workload import load_workload
+from clusterdata.workload import load_nodes, load_workload
 from model.config import Settings
 from model.errors import UserError
 from model.job import WHOLE_GPU, Job
@@ -68,7 +68,7 @@ class DefragEnv(gymnasium.Env[Floats, np.int64]):
         self.settings = Settings(**{**base.as_dict(), **fields})
         if self.settings.queue != "fifo":
             raise UserError(f"queue {self.settings.queue}: DefragEnv needs fifo")
-        nodes = load_workload(self._seeded(0)).nodes
+        nodes = load_nodes(self.settings)
         self._width = max(node.num_gpus for node in nodes)
         size = len(nodes) * (self._width + OF_NODE) + OF_JOB
         self.observation_space = spaces.Box(0.0, 1.0, (size,), np.float32)

@@ -31,11 +31,9 @@ def recorded_settings(path: Path) -> dict[str, Any]:
             raise UserError(
                 f"--config {path}: unknown setting {name!r}{suggestion(name, known)}"
             )
-        kind = known[name].kind
-        if not (type(value) is kind or (kind is float and type(value) is int)):
-            raise UserError(
-                f"--config {path}: {name} {value!r} is no {known[name].kind}"
-            )
+        if not known[name].takes(value):
+            kind = known[name].kind.__name__
+            raise UserError(f"--config {path}: {name} {value!r} must be {kind}")
     for name, digest in files.items():
         file = Path(str(recorded.get(name, "")))
         if file.exists() and recorded.get(name) and checksum_of(file) != digest:

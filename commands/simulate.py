@@ -26,10 +26,11 @@ from analysis.run_folder import (
     write_bytes,
     write_run,
 )
-from analysis.tables import compare_runs
+from analysis.tables import about, compare_runs
 from analysis.timeline import timeline
 from clusterdata.workload import Workload, load_workload
 from commands.journal import FILE, Journal, read_seconds
+from commands.notes import tell
 from commands.provenance import configured, provenance, timing
 from commands.recorded import recorded_settings
 from commands.tensorboard import write_tensorboard
@@ -105,8 +106,7 @@ def simulate(settings: Settings, options: argparse.Namespace) -> int:
     names = list(dict.fromkeys(names))
     planners_of(settings.planner, ())
     workload = load_workload(settings)
-    for note in workload.notes:
-        sys.stderr.write(f"note: {note}\n")
+    tell(workload.notes)
     runs = []
     for name in names:
         one = replace(settings, scheduler=name)
@@ -133,7 +133,7 @@ def completed(path: Path, settings: Settings, workload: Workload) -> Run | None:
     same = all(run.config.get(name) == asked[name] for name in ORIGIN)
     if not same or run.summary["interrupted"]:
         return None
-    sys.stderr.write(f"note: {path} is complete\n")
+    tell([f"{path} is complete"])
     return run
 
 
@@ -166,20 +166,15 @@ def run_one(
     ) as bar:
         result = simulation.run(lambda left: bar.update(left - bar.n), watch)
     if journal.verified:
-        sys.stderr.write(f"note: {journal.verified} checkpoints were passed again\n")
+        tell([f"{journal.verified} checkpoints were passed again"])
     journal.remove()
     return write_run(path, config, result, timing(result))
 
 
 def report(runs: Sequence[Run], workload: Workload, stem: Path) -> None:
     """Print the table and draw the overview of what was run beside *stem*."""
-    first = runs[0]
-    summary, total = first.summary, first.config["capacity"]["gpu_milli"] // 1000
-    sys.stdout.write(
-        f"{summary['jobs']:,} jobs ({summary['refused']:,} refused) on "
-        f"{len(workload.nodes):,} nodes, {total:,} GPUs, offered load "
-        f"{summary['offered_load']:.2f}, {summary['queue']} queue\n\n"
-    )
+    summary = runs[0].summary
+    sys.stdout.write(f"{about(summary, runs[0].config)}\n\n")
     table = compare_runs([run.summary for run in runs], [run.timing for run in runs])
     sys.stdout.write(f"{table}\n\n")
     for run in runs:

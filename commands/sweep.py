@@ -19,7 +19,6 @@ happens to workers or to the sweep. The result, sweep.parquet, holds a row for e
 the same bytes whatever the number of workers.
 """
 
-import io
 import itertools
 import json
 import sys
@@ -31,7 +30,9 @@ from typing import Any
 import pandas as pd
 
 from analysis.run_folder import write_bytes, write_text
+from clusterdata.formats.parquet import parquet_of
 from commands.compare import Cell, cell, code_version, run_cell
+from commands.notes import tell
 from commands.parallel import as_done, read_seeds
 from commands.variants import read_variants
 from model.command_line import Parser
@@ -57,7 +58,7 @@ def command(words: Sequence[str]) -> int:
     cells = cells_of(plan, options.file, out)
     missing = [one for one in cells if not one.path.is_file()]
     if len(missing) < len(cells):
-        sys.stderr.write(f"note: {len(cells) - len(missing)} runs are there already\n")
+        tell([f"{len(cells) - len(missing)} runs are there already"])
     tasks = list({one.path: one for one in missing}.values())
     for _, (path, text) in as_done(
         run_cell, tasks, options.workers, "sweeping", options.address
@@ -145,10 +146,9 @@ def _variant(asked: dict[str, Any], path: Path) -> tuple[str, Settings]:
             raise UserError(
                 f"{path}: unknown setting {name!r}{suggestion(name, options)}"
             )
-        kind = options[name].kind
-        number = kind is float and type(value) is int
-        if not (type(value) is kind or number):
-            raise UserError(f"{path}: {name} = {value!r} must be {kind.__name__}")
+        if not options[name].takes(value):
+            kind = options[name].kind.__name__
+            raise UserError(f"{path}: {name} = {value!r} must be {kind}")
     scheduler = str(asked.pop("scheduler", Settings().scheduler))
     (variant, *others) = read_variants(scheduler, Settings(**asked))
     if others:
@@ -169,14 +169,4 @@ def dataset(cells: Sequence[Cell]) -> bytes:
         measures = json.loads(one.path.read_text())
         row = {"variant": one.label, **one.settings.as_dict(), **measures}
         rows.append({name: row[name] for name in row if name not in TIMES})
-    frame = pd.DataFrame(rows).assign(code=code_version())
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet
-    except ImportError:
-        raise UserError(
-            'sweep needs the package pyarrow: pip install "defrag[traces]"'
-        ) from None
-    sink = io.BytesIO()
-    pa.parquet.write_table(pa.Table.from_pandas(frame, preserve_index=False), sink)
-    return sink.getvalue()
+    return parquet_of(pd.DataFrame(rows).assign(code=code_version()))

@@ -25,6 +25,7 @@ from clusterdata.generator import MIXES, generate
 from clusterdata.registry import AUTO, FORMATS, read_trace
 from clusterdata.report import LEFT_OUT, REPAIRED, Report
 from clusterdata.workload import adapt, load_nodes, offered_load
+from commands.notes import tell
 from commands.trace_files import fetch_trace, generate_trace, preprocess_traces, write
 from model.command_line import Parser, read_settings, settings_parser
 from model.config import Settings
@@ -98,19 +99,13 @@ def _jobs(settings: Settings) -> tuple[list[Job], bool]:
     if settings.trace in MIXES:
         return generate(settings), True
     trace = read_trace(settings.trace, settings.trace_format)
-    timed = trace.timed or settings.interarrival_time > 0
+    timed = trace.report.timed or settings.interarrival_time > 0
     notes = trace.report.lines()
     if not trace.jobs:
         raise UserError(f"{settings.trace}: no job is left: {'; '.join(notes)}")
     jobs = adapt(trace, settings, notes) if timed else trace.jobs
     tell(notes)
     return jobs, timed
-
-
-def tell(notes: Sequence[str]) -> None:
-    """Print notes where they do not disturb the result."""
-    for note in notes:
-        sys.stderr.write(f"note: {note}\n")
 
 
 def validate_trace(words: Sequence[str]) -> int:

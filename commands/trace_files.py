@@ -17,6 +17,7 @@ from clusterdata.generator import HERE, MIXES
 from clusterdata.preprocess import RAW, find_raw, four_traces
 from clusterdata.report import Report
 from clusterdata.workload import load_workload, offered_load
+from commands.notes import tell
 from model.command_line import Parser, read_settings, settings_parser
 from model.config import Settings
 from model.errors import UserError, suggestion
@@ -59,7 +60,7 @@ def generate_trace(words: Sequence[str]) -> int:
     if options.durations:
         report = Report()
         jobs = with_durations(jobs, read_durations(options.durations, report), settings)
-        sys.stderr.writelines(f"note: {line}\n" for line in report.lines())
+        tell(report.lines())
     return write(jobs, options.to)
 
 
@@ -102,7 +103,7 @@ def preprocess_traces(words: Sequence[str]) -> int:
         raise UserError(f"--raw {raw}: no such file or folder")
     found = find_raw(raw) if raw.is_dir() else raw if raw.is_file() else None
     traces, notes = four_traces(settings, found, settings.trace_format)
-    sys.stderr.writelines(f"note: {note}\n" for note in notes)
+    tell(notes)
     for name, jobs in traces.items():
         write(jobs, options.out / f"{name}_traces.csv")
         load = offered_load(jobs, REFERENCE_GPUS)

@@ -180,6 +180,10 @@ class Option(NamedTuple):
     text: str
     allowed: tuple[Any, ...] = ()  # (least, most) or words
 
+    def takes(self, value: object) -> bool:
+        """Return whether a value of a file has the right type; 1 is a float too."""
+        return type(value) is self.kind or (self.kind is float and type(value) is int)
+
     def check(self, value: Any) -> None:
         """Raise UserError if the value is not allowed; says what is."""
         if not self.allowed:

@@ -81,7 +81,7 @@ def test_pai_jobs():
     trace = read_trace(PAI / "pai_jobs_1000.csv")
     on_gpu = [job for job in trace.jobs if job.num_gpus]
 
-    assert (len(trace.jobs), len(on_gpu), trace.timed) == (1000, 810, False)
+    assert (len(trace.jobs), len(on_gpu), trace.report.timed) == (1000, 810, False)
     assert sum(job.gpu_milli == 250 for job in on_gpu) == 238
     assert sum(job.num_workers for job in trace.jobs) == 4638
     assert np.mean([job.duration for job in on_gpu]) == pytest.approx(5322, abs=0.5)

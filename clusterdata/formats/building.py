@@ -105,9 +105,12 @@ def gangs(
     return count, num_gpus // np.maximum(1, count)
 
 
-def states(table: Table, name: str, known: Sequence[str]) -> list[str]:
-    """Return a column of states in capitals, first word only; unknown ones are bad."""
-    words = [(text.upper().split() or [""])[0] for text in table.text(name)]
-    allowed = np.isin(np.array(words, dtype=object), [*known])
-    table.check(allowed, name, f"one of {', '.join(known)}")
-    return words
+def states(table: Table, name: str, known: Sequence[str]) -> Any:
+    """Return a column of states in capitals, first word only; unknown ones are bad.
+
+    A ``+`` at the end, by which Slurm shortens, is none of it.
+    """
+    words = [(t.upper().rstrip("+").split() or [""])[0] for t in table.text(name)]
+    found = np.array(words, dtype=object)
+    table.check(np.isin(found, [*known]), name, f"one of {', '.join(known)}")
+    return found

@@ -9,7 +9,6 @@ from model.errors import UserError
 from model.job import Job
 
 Options = Mapping[str, str]
-NO_OPTIONS: Options = {}
 
 
 class Head(NamedTuple):
@@ -60,7 +59,6 @@ class Format(NamedTuple):
     columns : by which a CSV file is recognised, if these are in its first line.
     recognises : another way to recognise a file.
     options : by name, for ``--trace-format name:option=value``.
-    timed : whether the file says when jobs were submitted.
     """
 
     name: str
@@ -69,4 +67,3 @@ class Format(NamedTuple):
     columns: tuple[str, ...] = ()
     recognises: Callable[[Head], bool] = lambda head: False
     options: Mapping[str, "Option"] = {}
-    timed: bool = True

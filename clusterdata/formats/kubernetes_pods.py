@@ -40,6 +40,10 @@ class Life(NamedTuple):
     over: bool  # whether it has ended, whenever that was
 
 
+Pod = tuple[Job, Life]
+Items = Mapping[str, list[dict[str, Any]]]
+
+
 def read_pods(path: Path, report: Report, options: Options) -> list[Job]:
     """Return the pods as jobs, in the order of their creation.
 
@@ -49,21 +53,7 @@ def read_pods(path: Path, report: Report, options: Options) -> list[Job]:
         If it is not kubectl's JSON, or a pod makes no sense; names the pod.
     """
     items = read_items(path)
-    memory = _device_memory(path, items["Node"])
-    pods: list[tuple[Job, Life]] = []
-    known: set[str] = set()
-    again = []
-    for item in items["Pod"]:
-        found = _read(path, item, memory, report)
-        again.append(bool(found) and found[0][0].job_id in known)
-        if found and not again[-1]:
-            known.add(found[0][0].job_id)
-            pods += found
-    names = [str(part(item, "metadata").get("name")) for item in items["Pod"]]
-    report.note(
-        LEFT_OUT, str(path), np.array(again, bool), "a pod that is there twice",
-        lambda row: names[row],
-    )  # fmt: skip
+    pods = _pods(path, items, report)
     newest = max(
         (t for _, life in pods for t in life[:3] if t is not None), default=0.0
     )
@@ -94,6 +84,30 @@ def read_pods(path: Path, report: Report, options: Options) -> list[Job]:
     return [_timed(job, life, first, newest) for job, life in kept]
 
 
+def _pods(path: Path, items: Items, report: Report) -> list[Pod]:
+    """Return each pod once, as a job and when it lived."""
+    memory = _device_memory(path, items["Node"])
+    pods: list[Pod] = []
+    known: set[str] = set()
+    again, rounded = [], list[str]()
+    for item in items["Pod"]:
+        found = _read(path, item, memory, report, rounded)
+        again.append(bool(found) and found[0][0].job_id in known)
+        if found and not again[-1]:
+            known.add(found[0][0].job_id)
+            pods += found
+    names = [str(part(item, "metadata").get("name")) for item in items["Pod"]]
+    report.note(
+        LEFT_OUT, str(path), np.array(again, bool), "a pod that is there twice",
+        lambda row: names[row],
+    )  # fmt: skip
+    report.note(
+        REPAIRED, str(path), np.ones(len(rounded), bool),
+        "shares of each of several GPUs: whole", lambda row: rounded[row],
+    )  # fmt: skip
+    return pods
+
+
 def _device_memory(path: Path, nodes: list[dict[str, Any]]) -> dict[str, int]:
     """Return the MiB of a GPU of each node that tells; under "" if all are equal."""
 
@@ -111,14 +125,18 @@ def _device_memory(path: Path, nodes: list[dict[str, Any]]) -> dict[str, int]:
 
 
 def _read(
-    path: Path, item: dict[str, Any], memory: Mapping[str, int], report: Report
-) -> list[tuple[Job, Life]]:
+    path: Path,
+    item: dict[str, Any],
+    memory: Mapping[str, int],
+    report: Report,
+    rounded: list[str],
+) -> list[Pod]:
     """Return a pod, or nothing if it makes no sense."""
 
     def job(item: dict[str, Any]) -> Job:
         node = part(item, "spec").get("nodeName") or ""
         mib = memory.get(node, memory.get("", 0))
-        made = pod_job(item, mib, rounded=True)
+        made = pod_job(item, mib, lambda: rounded.append(item["metadata"]["name"]))
         made.job_id.encode()  # half a character cannot be written
         return made
 

@@ -53,8 +53,8 @@ def read_pai_jobs(path: Path, report: Report, options: Options) -> list[Job]:
     table.check_columns(REQUIRED, OPTIONAL)
     check_ids(table, "job_id")
     inst = table.integers("num_inst", low=1, high=MOST_WORKERS)
-    submit = np.zeros(len(table))
-    if "submit_time" in table:
+    submit, report.timed = np.zeros(len(table)), "submit_time" in table
+    if report.timed:
         submit = table.numbers("submit_time", high=LONGEST)
     gpus, milli = requested(table, table.numbers("num_gpu", high=64))
     seconds = table.numbers("duration", high=LONGEST)

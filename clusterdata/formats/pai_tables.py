@@ -147,20 +147,13 @@ def _tasks(
     lacking = keep & (gpus == 0) & (options["cpu"] != "true")
     table.left_out(lacking, "no GPU (pai-tables:cpu=true keeps them)")
     keep &= ~lacking
-    unknown = ("", np.nan)
-    about = [submitted.get(job, unknown) for job in jobs]
-    known = np.array([time for _, time in about])
-    table.repaired(
-        keep & (known > start), "launched before its job was submitted: then"
-    )
+    about = [submitted.get(job, ("", np.nan)) for job in jobs]
     cores = table.numbers("plan_cpu", high=1e9, default=0.0)
     memory = table.numbers("plan_mem", high=1e9, default=0.0)
     single = options["gangs"] == "false"
     columns = {
         "job_id": names,
-        "submit_time": np.where(
-            known > start, start, np.where(known >= 0, known, start)
-        ),
+        "submit_time": _submitted(table, about, start, keep),
         "duration": end - start,
         "num_gpus": gpus,
         "gpu_milli": milli,
@@ -171,6 +164,16 @@ def _tasks(
         "user": [user for user, _ in about],
     }
     return jobs_of(table, columns, keep)
+
+
+def _submitted(
+    table: Table, about: list[tuple[str, float]], start: Floats, keep: Mask
+) -> Floats:
+    """Return when each task's job was submitted, at the latest when it was launched."""
+    known = np.array([time for _, time in about])
+    late = known > start
+    table.repaired(keep & late, "launched before its job was submitted: then")
+    return np.where(late | np.isnan(known), start, known)
 
 
 def _that_ran(table: Table, start: Floats, end: Floats) -> Mask:

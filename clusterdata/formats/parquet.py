@@ -65,7 +65,12 @@ def frame_of(path: Path) -> pd.DataFrame:
 
 
 def to_parquet(jobs: Sequence[Job]) -> bytes:
-    """Return a canonical trace as Parquet, typed.
+    """Return a canonical trace as Parquet, typed; raises UserError without pyarrow."""
+    return parquet_of(spoken(jobs))
+
+
+def parquet_of(frame: pd.DataFrame) -> bytes:
+    """Return a table as Parquet; equal tables give equal bytes.
 
     Raises
     ------
@@ -80,7 +85,7 @@ def to_parquet(jobs: Sequence[Job]) -> bytes:
             'Parquet needs the package pyarrow: pip install "defrag[traces]"'
         ) from None
     sink = io.BytesIO()
-    pa.parquet.write_table(pa.Table.from_pandas(spoken(jobs)), sink)
+    pa.parquet.write_table(pa.Table.from_pandas(frame, preserve_index=False), sink)
     return sink.getvalue()
 
 

@@ -20,6 +20,7 @@ Jobs without a GPU are left out, unless ``slurm:cpu=true``.
 Source: your own cluster (https://slurm.schedmd.com/sacct.html).
 """
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,7 @@ from clusterdata.formats.building import (
     gangs,
     jobs_of,
     since_first,
+    states,
 )
 from clusterdata.formats.canonical import LONGEST
 from clusterdata.formats.format import YES_NO, Format, Head, Option, Options
@@ -39,6 +41,7 @@ from clusterdata.report import Mask, Report
 from clusterdata.table import Table
 from model.job import WHOLE_GPU, Job
 
+TYPED = r"(?:^|,)gres/gpu:[^=,]+=([^,]*)"
 NEVER = ("", "Unknown", "None", "N/A")
 MEBI = {"K": 2**-10, "": 1, "M": 1, "G": 2**10, "T": 2**20, "P": 2**30}
 UNFINISHED = ("RUNNING", "PENDING", "SUSPENDED", "COMPLETING", "CONFIGURING", "STOPPED",
@@ -134,11 +137,14 @@ def _column(table: Table) -> str:
 def _gpus(table: Table, shards: str) -> tuple[Ints, Ints]:
     """Return devices and milli-GPU on each."""
     plain, total = _tres(table, "gres/gpu"), np.zeros(len(table), np.int64)
-    typed = _resources(table).str.extractall(r"(?:^|,)gres/gpu:[^=,]+=(\d{1,9})(?=,|$)")
-    if len(typed):
-        sums = typed[0].astype(np.int64).groupby(level=0).sum()
-        total[sums.index.to_numpy()] = sums.to_numpy()
-    gpus, name = np.where(plain > 0, plain, total), _column(table)
+    name = _column(table)
+    for row, amounts in enumerate(_resources(table).str.findall(TYPED).tolist()):
+        if all(re.fullmatch(r"\d{1,9}", amount) for amount in amounts):
+            total[row] = sum(map(int, amounts))
+        else:
+            total[row] = -1
+    table.check(total >= 0, name, "with whole numbers for gres/gpu:TYPE=")
+    gpus = np.where(plain > 0, plain, np.maximum(0, total))
     table.check(gpus <= MOST_GPUS, name, f"at most {MOST_GPUS} GPUs")
     parts, milli = _tres(table, "gres/shard"), np.full(len(table), WHOLE_GPU)
     sharing = (parts > 0) & (gpus == 0)
@@ -179,9 +185,11 @@ def _jobs_that_ran(table: Table, submit: Floats, seconds: Floats) -> Mask:
     table.check((ids != "").to_numpy(bool), "JobID", "an id")
     step = ids.str.contains(".", regex=False).to_numpy(bool)
     table.left_out(step, "steps of a job")
-    words = [(text.upper().rstrip("+").split() or [""])[0]
-             for text in table.text("State")]  # fmt: skip
-    unfinished = ~step & np.isin(np.array(words, dtype=object), UNFINISHED)
+    unfinished = np.zeros(len(table), bool)
+    if "State" in table:
+        unfinished = ~step & np.isin(
+            states(table, "State", (*ENDED, *UNFINISHED)), UNFINISHED
+        )
     table.left_out(unfinished, "still pending or running")
     never = ~step & ~unfinished & ((seconds <= 0) | np.isnan(submit))
     table.left_out(never, "never ran")
