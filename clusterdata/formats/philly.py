@@ -55,7 +55,7 @@ def read_philly(path: Path, report: Report, options: Options) -> list[Job]:
     table = Table.of(path, columns, numbers, report, "item")
     check_ids(table, "jobid")
     submit = table.times("submitted_time", NONE)
-    seconds = table.numbers("seconds", low=-LONGEST, high=LONGEST)
+    seconds = table.numbers("seconds", high=LONGEST)
     total = table.integers("gpus", high=MOST_ATTEMPTS_GPUS)
     keep = (seconds > 0) & ~np.isnan(submit)
     table.left_out(~keep, "no attempt that ended, or no time of submission")
