@@ -12,8 +12,16 @@ import numpy as np
 
 from model.capacity import Ints
 from schedulers.drr.compiled import compiled
-from schedulers.drr.kernel import BIG, Choice, rank
-from schedulers.drr.state import Floats, State, Tables, copied, give_back, take
+from schedulers.drr.kernel import BIG, Choice, choice, rank
+from schedulers.drr.state import (
+    Floats,
+    State,
+    Tables,
+    copied,
+    give_back,
+    overwrite,
+    take,
+)
 
 
 class Running(NamedTuple):
@@ -34,6 +42,31 @@ class Line(NamedTuple):
     milli: Ints
 
 
+class Scratch(NamedTuple):
+    """Room for one replay: its state, the jobs started, and where each went.
+
+    Attributes
+    ----------
+    ends, started : (jobs,) a heap of those that run, first to end first.
+    nodes, taken, starts : (jobs,) of each job of the line: node, devices as bits, s.
+    """
+
+    state: State
+    ends: Floats
+    started: Ints
+    nodes: Ints
+    taken: Ints
+    starts: Floats
+    one: Choice
+
+
+def scratch(state: State, jobs: int) -> Scratch:
+    """Return room for replays of so many jobs from such a state."""
+    started, nodes, taken = np.empty((3, jobs), np.int64)
+    ends, starts = np.empty((2, jobs))
+    return Scratch(copied(state), ends, started, nodes, taken, starts, choice(1))
+
+
 @compiled
 def forward(
     weights: Floats,
@@ -46,23 +79,21 @@ def forward(
     first: tuple[int, int],
     behind: float,
     limit: float,
-    starts: Floats,
+    room: Scratch,
 ) -> float:
     """Start all jobs of a line; return how long they wait together from *now* on, s.
 
     Parameters
     ----------
-    state : is changed; hand in a copy.
     waiting : how many of the line wait already; the others come at their `submit`.
     first : node and device of the first job, started now; (-1, 0) lets the scorer say.
     behind : jobs behind the line; each waits at least until its last one starts.
     limit : s; stop as soon as the sum must exceed this, and return something above.
-    starts : (jobs,) gets the start times.
+    room : is overwritten; its `starts` get the start times.
     """
-    jobs = len(line.submit)
-    ends, started = np.empty(jobs), np.empty(jobs, np.int64)  # a heap of those started
-    nodes, taken = np.empty(jobs, np.int64), np.empty(jobs, np.int64)
-    one = Choice(np.empty(1, np.int64), np.empty(1, np.int64), np.empty(1))
+    changing, ends, started, nodes, taken, starts, one = room
+    overwrite(changing, state)
+    jobs, among = len(line.submit), (0, len(state.whole))
     job, size, ended, here, time, waits = 0, 0, 0, waiting, now, 0.0
     while True:
         while job < here:
@@ -70,10 +101,13 @@ def forward(
             duration = line.estimate[job]
             if job == 0 and first[0] >= 0:
                 one.nodes[0], one.gpus[0] = first
-            elif not rank(weights, state, tables, num_gpus, milli, duration, time, one):
+            elif not rank(
+                weights, changing, tables, num_gpus, milli, duration, time, among, one
+            ):
                 break
+            among = (0, len(state.whole))
             nodes[job], end = one.nodes[0], time + duration
-            taken[job] = take(state, nodes[job], one.gpus[0], num_gpus, milli, end)
+            taken[job] = take(changing, nodes[job], one.gpus[0], num_gpus, milli, end)
             _push(ends, started, size, end, job)
             size += 1
             starts[job] = time
@@ -88,23 +122,33 @@ def forward(
             time = min(time, line.submit[here])
         if time == BIG:  # the next job can never start
             return BIG
-        ended = _end(state, running, ended, time)
+        among = (len(state.whole), 0) if job < here else (0, len(state.whole))
+        ended, among = _end(changing, running, ended, time, among)
         while size and ends[0] <= time:
             last = started[0]
             size = _pop(ends, started, size)
-            give_back(state, nodes[last], taken[last], line.milli[last])
+            give_back(changing, nodes[last], taken[last], line.milli[last])
+            among = (min(among[0], nodes[last]), max(among[1], nodes[last] + 1))
         while here < jobs and line.submit[here] <= time:
             here += 1
 
 
 @compiled
-def _end(state: State, running: Running, ended: int, time: float) -> int:
-    """Let running jobs end that do by now; return how many have ended in all."""
+def _end(
+    state: State, running: Running, ended: int, time: float, among: tuple[int, int]
+) -> tuple[int, tuple[int, int]]:
+    """Let running jobs end that do by now.
+
+    Returns
+    -------
+    How many have ended in all, and among which nodes there is room that is new.
+    """
     while ended < len(running.ends) and running.ends[ended] <= time:
         node, milli = running.nodes[ended], running.milli[ended]
         give_back(state, node, running.taken[ended], milli)
+        among = (min(among[0], node), max(among[1], node + 1))
         ended += 1
-    return ended
+    return ended, among
 
 
 @compiled
@@ -120,6 +164,7 @@ def look_ahead(
     margin: float,
     exact: bool,
     waits: Floats,
+    room: Scratch,
 ) -> int:
     """Return which way to place the line's first job makes the line wait least.
 
@@ -130,16 +175,16 @@ def look_ahead(
     margin : factor by which each way must be better than the first.
     exact : run all to the end; else those that are worse stop early, as inf.
     waits : (ways,) s, gets what each leads to.
+    room : is overwritten.
     """
     best, limit = 0, BIG
-    starts = np.empty(len(line.submit))
     for way in range(len(waits)):
         first = (ways.nodes[way], ways.gpus[way])
         handicap = margin if way else 1.0
         enough = BIG if exact else limit / handicap - ways.scores[way]
         waits[way] = forward(
             weights,
-            copied(state),
+            state,
             tables,
             running,
             line,
@@ -148,7 +193,7 @@ def look_ahead(
             first,
             behind,
             enough,
-            starts,
+            room,
         )
         price = (waits[way] + ways.scores[way]) * handicap
         if price < limit - 1e-6:

@@ -64,6 +64,7 @@ def rank(
     milli: int,
     duration: float,
     now: float,
+    among: tuple[int, int],
     best: Choice,
 ) -> int:
     """Find the best nodes for one worker; return how many were found.
@@ -73,13 +74,14 @@ def rank(
     Parameters
     ----------
     num_gpus, milli, duration : what the worker asks for, milli-GPU per device and s.
+    among : only these nodes are asked, from the first until before the second.
     best : gets as many ways as it has room for.
     """
     free, whole, total, gpu_end, node_end, closed, size, profile = state
     partly, wholly = tables
     nodes, gpus, scores = best
     found = 0
-    for node in range(len(whole)):
+    for node in range(among[0], among[1]):
         if closed[node] or total[node] < num_gpus * milli:
             continue
         row, idle = profile[node], whole[node]
@@ -135,11 +137,10 @@ def node_score(
 ) -> float:
     """Return what the node adds to the score, whichever device is used."""
     later = now + duration - max(node_end, now)
-    earlier = 0.0
-    if later < 0.0:
-        later, earlier = 0.0, -later
-    score: float = w[1] * later / duration + w[2] * later / (later + HALF)
-    score += w[3] * earlier / (earlier + HALF) + w[12] * earlier / (earlier + duration)
+    if later >= 0.0:
+        score: float = w[1] * later / duration + w[2] * later / (later + HALF)
+    else:
+        score = w[3] * later / (later - HALF) + w[12] * later / (later - duration)
     score += w[4] * total / (WHOLE_GPU * max(1, size))
     if whole == size:
         score += w[5]
@@ -161,17 +162,20 @@ def share_score(
     now: float,
 ) -> tuple[float, int]:
     """Return the score of the best device for a share, and the device."""
-    best, chosen, end = BIG, 0, now + duration
+    best, chosen, end, idle = BIG, 0, now + duration, 0
     for gpu in range(free.shape[1]):
         left = free[node, gpu] - milli
         if left < 0:
             continue
-        later, earlier = end - max(gpu_end[node, gpu], now), 0.0
-        if later < 0.0:
-            later, earlier = 0.0, -later
-        score = w[6] * later / duration + w[10] * later / (later + HALF)
-        score += w[7] * earlier / (earlier + HALF)
-        score += w[13] * earlier / (earlier + duration)
+        if left + milli == WHOLE_GPU:  # idle devices of a node are alike
+            idle += 1
+            if idle > 1:
+                continue
+        later = end - max(gpu_end[node, gpu], now)
+        if later >= 0.0:
+            score = w[6] * later / duration + w[10] * later / (later + HALF)
+        else:
+            score = w[7] * later / (later - HALF) + w[13] * later / (later - duration)
         score += w[8] * left / WHOLE_GPU
         growth = partly[profile, left]
         if left + milli == WHOLE_GPU:

@@ -26,11 +26,11 @@ from schedulers.base import DEFAULTS, World
 from schedulers.decision import Decision, PlannedMove, Reshuffle
 from schedulers.drr.checkpoint import initial
 from schedulers.drr.experience import DRAWN, OWN, TAUGHT, Account, Transition
-from schedulers.drr.forward import Running, forward, look_ahead
+from schedulers.drr.forward import Running, forward, look_ahead, scratch
 from schedulers.drr.kernel import BIG, Choice
 from schedulers.drr.observation import Observation, observe
 from schedulers.drr.policy import KAPPA, logits
-from schedulers.drr.state import Floats, State, copied
+from schedulers.drr.state import Floats, State
 from schedulers.drr.teachers import teacher_weights
 from schedulers.drr.tuned import TunedLinear
 from schedulers.queue import PendingQueue
@@ -91,10 +91,10 @@ class DRR(TunedLinear):
             return settings.cost_of_move(job.num_gpus * job.num_workers)
 
         def wait(state: State, running: Running) -> float:
-            starts, number = np.empty(len(line.submit)), len(line.submit)
+            number = len(line.submit)
             return forward(
-                self.weights, copied(state), self.view.tables, running, line, number,
-                now, (-1, 0), behind, np.inf, starts,
+                self.weights, state, self.view.tables, running, line, number, now,
+                (-1, 0), behind, np.inf, scratch(state, number),
             )  # fmt: skip
 
         stay = wait(self.view.state(head.request), self.view.running(now))
@@ -196,9 +196,10 @@ class DRR(TunedLinear):
         self._counts["looks"] += 1
         exact = self.tell is not None and self._counts["looks"] % self.exact_every == 0
         against = PATIENCE * waiting * (believed[ways[0]] - believed[ways]) / KAPPA
+        state = self.view.state(job.request)
         best = look_ahead(
             self.weights,
-            self.view.state(job.request),
+            state,
             self.view.tables,
             self.view.running(now),
             line,
@@ -208,6 +209,7 @@ class DRR(TunedLinear):
             MARGIN,
             exact,
             waits,
+            scratch(state, len(line.submit)),
         )
         self._counts["corrected"] += best > 0
         return int(ways[best])

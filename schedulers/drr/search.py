@@ -20,9 +20,9 @@ from model.job import WHOLE_GPU, Job, Request
 from model.node import Node
 from model.target import target_workload
 from schedulers.base import World
-from schedulers.drr.forward import Line, Running, forward
+from schedulers.drr.forward import Line, Running, forward, scratch
 from schedulers.drr.kernel import BIG, weights_of
-from schedulers.drr.state import Floats, copied
+from schedulers.drr.state import Floats
 from schedulers.drr.view import View, estimate
 
 WARM_UP = 0.2  # share of jobs, first ones, left out
@@ -58,10 +58,10 @@ class Replay:
     def starts(self, weights: Floats) -> Floats:
         """Return when each job starts, in the order of submission, (jobs,) s."""
         nothing = np.empty(0, np.int64)
-        starts = np.empty(len(self._line.submit))
+        room = scratch(self._state, len(self._line.submit))
         total = forward(
             weights,
-            copied(self._state),
+            self._state,
             self._tables,
             Running(np.empty(0), nothing, nothing, nothing),
             self._line,
@@ -70,11 +70,11 @@ class Replay:
             (-1, 0),
             0.0,
             np.inf,
-            starts,
+            room,
         )
         if total == BIG:
             raise UserError("a job of this trace can never start on this cluster")
-        return starts
+        return room.starts
 
     def columns(self) -> tuple[Floats, Floats, Ints]:
         """Return submission, duration, s, and demand, milli-GPU, of each job."""

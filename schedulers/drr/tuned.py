@@ -49,6 +49,7 @@ class TunedLinear(PlacingScheduler):
             request.gpu_milli,
             estimate(job),
             now,
+            (0, len(state.whole)),
             self._best,
         ):
             return None

@@ -77,14 +77,14 @@ class Agent:
     def update(self, transitions: Sequence[Transition]) -> dict[str, float]:
         """Learn from decisions in their order; return what there is to say of it."""
         settings, batch = self._settings, Batch(transitions)
-        with torch.no_grad():
-            before, values = self.network(*batch.inputs)
-            before = before.log_softmax(-1)
+        first = self.network(*batch.inputs)
+        before, values = (found.detach() for found in first)
+        before = before.log_softmax(-1)
         gains, returns = advantages(batch.rewards, values.numpy(), batch.elapsed)
         batch.weigh(gains, settings.use_advantage_adjustment)
         kept = [parameter.detach().clone() for parameter in self._actor]
-        for _ in range(TAUGHT_EPOCHS if batch.taught.any() else EPOCHS):
-            logits, judged = self.network(*batch.inputs)
+        for epoch in range(TAUGHT_EPOCHS if batch.taught.any() else EPOCHS):
+            logits, judged = self.network(*batch.inputs) if epoch else first
             after = logits.log_softmax(-1)
             policy, clipped = policy_loss(after, before, batch)
             imitation = imitation_loss(after, before, batch)

@@ -1,6 +1,8 @@
 """The arrays that the compiled functions need, following the cluster and the queue."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from itertools import islice
 
 import numpy as np
 
@@ -130,24 +132,28 @@ class View:
         self, node: int, residents: Iterable[Held], place: Mapping[str, _Place]
     ) -> Floats:
         """Return what jobs hold on a node, (4, workers), some of them elsewhere."""
-        rows = []
+        rows: list[float] = []
         for held in residents:
-            stays = (held.placements, held.expected_end)
-            placements, end = place.get(held.job.job_id, stays)
-            for placement in placements:
-                if placement.node == node:
-                    milli = held.job.gpu_milli
-                    rows.append((end, node, bits(placement.gpus), milli))
-        return np.array(rows, dtype=float).reshape(-1, 4).T
+            placements, end = held.placements, held.expected_end
+            if place:
+                placements, end = place.get(held.job.job_id, (placements, end))
+            milli = held.job.gpu_milli
+            for there, gpus in placements:
+                if there == node:
+                    rows += (end, node, bits(gpus), milli)
+        return np.array(rows).reshape(-1, 4).T
 
 
 def _ends(rows: Floats, gpus: int) -> list[float]:
     """Return when the last job on each device of a node ends, (gpus,) s."""
     ends = [0.0] * gpus
-    for end, taken in zip(rows[0].tolist(), rows[2].astype(int).tolist(), strict=True):
-        for gpu in range(gpus):
-            if taken >> gpu & 1:
-                ends[gpu] = max(ends[gpu], end)
+    for end, _, taken, _ in rows.T.tolist():
+        left = int(taken)
+        while left:
+            gpu = (left & -left).bit_length() - 1
+            left &= left - 1
+            if end > ends[gpu]:
+                ends[gpu] = end
     return ends
 
 
@@ -192,12 +198,9 @@ class _LineTable:
     def select(self, job: Job, waiting: Iterable[Job], most: int) -> Line:
         """See `View.line`."""
         index = self._row
-        rows: list[int] = []
-        for other in waiting:
-            if len(rows) == most:
-                break
-            if other.job_id != job.job_id:
-                rows.append(index[other.job_id])
+        names = (other.job_id for other in waiting)
+        others = (name for name in names if name != job.job_id)
+        rows = [index[name] for name in islice(others, most)]
         behind = self._columns[rows]  # (jobs, 5)
         missed = (behind[:, 4] == 0).nonzero()[0]
         if len(missed):
@@ -213,7 +216,8 @@ def estimate(job: Job) -> float:
     return max(job.estimate, SHORTEST)
 
 
-def bits(gpus: Iterable[int]) -> int:
+@cache
+def bits(gpus: tuple[int, ...]) -> int:
     """Return devices as bits.
 
     >>> bits((0, 3))
