@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ ORIGIN = ("settings", "trace_sha256", "files_sha256")  # what makes two runs the
 TEXT_COLUMNS = ("job_id", "gpu_type", "user", "job_class", "nodes", "gpus", "reason",
                 "restarts")  # fmt: skip
 # pandas 3 reads floats exactly by default and deprecates asking for it
+TABLES, VALUES = ("jobs", "cluster", "moves"), ("config", "summary", "timing")
+PART = 50_000  # rows of a table that are written at a time
 EXACT: Any = {} if pd.__version__ >= "3" else {"float_precision": "round_trip"}
 
 
@@ -32,6 +35,7 @@ class Run:
     summary: dict[str, Any]
     timing: dict[str, Any]
     learning: pd.DataFrame | None = None  # a row for each batch learned from
+    checkpoint: bytes = b""  # what was learned; of a run that has not been read back
     label: str = ""  # in figures and tables, if not the scheduler's name
 
     @property
@@ -40,10 +44,19 @@ class Run:
         return self.label or str(self.summary["scheduler"])
 
 
-def write_run(
+def run_of(
     path: Path, config: dict[str, Any], result: Result, timing: dict[str, Any]
 ) -> Run:
-    """Write a run's files to a temporary folder, then rename it to *path*.
+    """Return a result as a run, with all measures; *path* is where it belongs."""
+    jobs, moves = result.jobs_frame(), result.moves_frame()
+    summary = summarize(jobs, result.samples, moves, config)
+    summary |= result.measures | {"interrupted": result.interrupted}
+    learned = result.learned or (None, b"")
+    return Run(path, config, jobs, result.samples, moves, summary, timing, *learned)
+
+
+def write_run(run: Run) -> None:
+    """Write a run's files to a temporary folder, then rename it to where it belongs.
 
     A run already there must have passed `check_place`, which is to be called before
     the simulation, and is replaced.
@@ -53,41 +66,24 @@ def write_run(
     UserError
         If the folder cannot be written.
     """
-    jobs, moves = result.jobs_frame(), result.moves_frame()
-    summary = summary_of(result, config)
+    path = run.path
     partial = path.with_name(path.name + ".partial")
     try:
         shutil.rmtree(partial, ignore_errors=True)  # of a run that was killed
         partial.mkdir(parents=True)
-        for name, frame in (
-            ("jobs", jobs),
-            ("cluster", result.samples),
-            ("moves", moves),
-        ):
-            (partial / f"{name}.csv").write_text(as_csv(frame), newline="")
-        for name, values in (
-            ("config", config),
-            ("summary", summary),
-            ("timing", timing),
-        ):
-            (partial / f"{name}.json").write_text(to_json(values))
-        if result.learned is not None:
-            batches, checkpoint = result.learned
-            batches.to_csv(partial / "learning.csv", index=False, lineterminator="\n")
-            (partial / "agent.safetensors").write_bytes(checkpoint)
+        for name in TABLES:
+            with (partial / f"{name}.csv").open("w", newline="") as file:
+                file.writelines(csv_parts(getattr(run, name)))
+        for name in VALUES:
+            (partial / f"{name}.json").write_text(to_json(getattr(run, name)))
+        if run.learning is not None:
+            with (partial / "learning.csv").open("w", newline="") as file:
+                file.writelines(csv_parts(run.learning))
+            (partial / "agent.safetensors").write_bytes(run.checkpoint)
         shutil.rmtree(path, ignore_errors=True)
         partial.rename(path)
     except OSError as error:
         raise UserError(f"cannot write {path}: {error.strerror}") from error
-    learning = None if result.learned is None else result.learned.batches
-    return Run(path, config, jobs, result.samples, moves, summary, timing, learning)
-
-
-def summary_of(result: Result, config: dict[str, Any]) -> dict[str, Any]:
-    """Return summary.json: all measures, and those of the scheduler alone."""
-    jobs, moves = result.jobs_frame(), result.moves_frame()
-    summary = summarize(jobs, result.samples, moves, config)
-    return summary | result.measures | {"interrupted": result.interrupted}
 
 
 def check_place(path: Path, config: dict[str, Any]) -> Path:
@@ -103,7 +99,7 @@ def check_place(path: Path, config: dict[str, Any]) -> Path:
     """
     if path.exists():
         try:
-            there = read_run(path).config
+            there = read_config(path)
         except (UserError, ValueError):
             raise UserError(f"{path} is there and is no run of ours") from None
         if any(there.get(name) != config[name] for name in ORIGIN):
@@ -119,6 +115,16 @@ def check_place(path: Path, config: dict[str, Any]) -> Path:
     return partial
 
 
+def read_config(folder: Path) -> dict[str, Any]:
+    """Return config.json of a run, or raise as `read_run` does."""
+    names = [f"{name}.json" for name in VALUES] + [f"{name}.csv" for name in TABLES]
+    for name in names:
+        if not (folder / name).is_file():
+            raise UserError(f"{folder} is no complete run: {folder / name}")
+    config: dict[str, Any] = json.loads((folder / "config.json").read_text())
+    return config
+
+
 def read_run(path: str | Path) -> Run:
     """Return a run that `write_run` has written.
 
@@ -130,8 +136,7 @@ def read_run(path: str | Path) -> Run:
     folder = Path(path)
     try:
         config, summary, timing = (
-            json.loads((folder / f"{name}.json").read_text())
-            for name in ("config", "summary", "timing")
+            json.loads((folder / f"{name}.json").read_text()) for name in VALUES
         )
         jobs, cluster, moves = (
             pd.read_csv(
@@ -141,7 +146,7 @@ def read_run(path: str | Path) -> Run:
                 na_values=[""],
                 **EXACT,
             )
-            for name in ("jobs", "cluster", "moves")
+            for name in TABLES
         )
     except (FileNotFoundError, NotADirectoryError) as error:
         raise UserError(f"{folder} is no complete run: {error.filename}") from None
@@ -163,10 +168,16 @@ def write_csv(frame: pd.DataFrame, path: Path) -> None:
 
 def as_csv(frame: pd.DataFrame) -> str:
     """Return a table as CSV; text that a spreadsheet would run is kept from it."""
-    safe = frame.copy()
-    for name in frame.select_dtypes(exclude=["number", "bool"]).columns:
-        safe[name] = as_cells(frame[name])
-    return safe.to_csv(index=False, lineterminator="\n")
+    return "".join(csv_parts(frame))
+
+
+def csv_parts(frame: pd.DataFrame) -> Iterator[str]:
+    """Yield the same in parts, so that a long table takes little memory."""
+    texts = frame.select_dtypes(exclude=["number", "bool"]).columns
+    for start in range(0, max(1, len(frame)), PART):
+        part = frame.iloc[start : start + PART]
+        part = part.assign(**{name: as_cells(part[name]) for name in texts})
+        yield part.to_csv(index=False, header=start == 0, lineterminator="\n")
 
 
 def write_text(text: str, path: Path) -> None:

@@ -15,7 +15,7 @@ from commands.fgd_openb import NODES, PODS
 from model.streams import stream
 from model.target import target_workload
 from schedulers.inflation import empty_world, inflation_events
-from schedulers.registry import PUBLISHED
+from schedulers.published import PUBLISHED
 
 
 def main() -> None:

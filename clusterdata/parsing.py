@@ -1,7 +1,9 @@
 """CSV as columns of text, with errors that name file and line."""
 
 import csv
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 from model.errors import TraceError
 
 LONGEST = 2**24  # characters of a field
+PIECE = 10_000  # rows
 
 
 def rows_of(
@@ -44,10 +47,18 @@ def rows_of(
 
 
 def framed(
-    rows: list[tuple[int, list[str]]], header: list[str]
+    rows: Iterable[tuple[int, list[str]]], header: list[str]
 ) -> tuple[pd.DataFrame, NDArray[np.int64]]:
-    """Return rows as a table of text, and the line of each."""
-    lines = np.array([line for line, _ in rows], np.int64)
-    columns = [*zip(*(row for _, row in rows), strict=True)] or [()] * len(header)
+    """Return rows as a table of text, and the line of each.
+
+    Piece by piece, since the lists of all rows take more memory than their text.
+    """
+    lines, columns = array("q"), [[] for _ in header]  # type: ignore[var-annotated]
+    rows = iter(rows)
+    while piece := [*islice(rows, PIECE)]:
+        lines.extend(line for line, _ in piece)
+        values = zip(*(row for _, row in piece), strict=True)
+        for column, more in zip(columns, values, strict=True):
+            column.extend(more)
     frame = pd.DataFrame(dict(enumerate(columns)), dtype=object)
-    return frame.set_axis(header, axis=1), lines
+    return frame.set_axis(header, axis=1), np.array(lines, np.int64)

@@ -42,16 +42,18 @@ class Table:
     ) -> None:
         path, quoted = Path(path), separator == ","  # others never quote
         with opened(path) as file:
-            rows = [*rows_of(path, file, separator, quoted)]
-        if not rows:
+            rows = rows_of(path, file, separator, quoted)
+            _, first = next(rows, (0, []))
+            header = [name.strip() for name in first]
+            frame, lines = framed(rows, header)
+        if not header:
             raise TraceError(f"{path}: the file is empty")
-        header = [name.strip() for name in rows[0][1]]
         repeated = sorted({name for name in header if header.count(name) > 1})
         if repeated:
             raise TraceError(f"{path}, line 1: column {repeated[0]!r} appears twice")
-        if len(rows) == 1:
+        if not len(lines):
             raise TraceError(f"{path}: has a header but no rows")
-        self._take(path, *framed(rows[1:], header), report, "line")
+        self._take(path, frame, lines, report, "line")
 
     @classmethod
     def of(

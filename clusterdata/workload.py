@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -63,11 +64,7 @@ def load_workload(settings: Settings) -> Workload:
         notes += trace.report.lines()
         jobs = _without_types(adapt(trace, settings, notes), nodes, notes)
         notes += _idle_settings(settings)
-    jobs = with_classes(jobs, settings.seed)
-    if settings.slack_factors:
-        jobs = with_deadlines(jobs, settings.slack_factors, settings.seed)
-    if settings.duration_error:
-        jobs = with_estimates(jobs, settings.duration_error, settings.seed)
+    jobs = completed(jobs, settings)
     return Workload(jobs, nodes, load_changes(settings, nodes), checksum, notes)
 
 
@@ -162,37 +159,53 @@ def _idle_settings(settings: Settings) -> list[str]:
     ]
 
 
-def with_estimates(jobs: Sequence[Job], sigma: float, seed: int) -> list[Job]:
-    """Return the jobs with estimates that err by a lognormal factor, median 1."""
+def completed(jobs: Sequence[Job], settings: Settings) -> list[Job]:
+    """Return the jobs with what a trace need not say: class, deadline, estimate."""
+    seed, slack, sigma = settings.seed, settings.slack_factors, settings.duration_error
+    classes, missing = classes_of(jobs, seed), repeat(None)
+    deadlines = deadlines_of(jobs, slack, seed) if slack else missing
+    estimates = estimates_of(jobs, sigma, seed) if sigma else missing
+    return [
+        replace(
+            job,
+            job_class=name,
+            deadline=job.deadline if due is None else due,
+            estimated_duration=job.estimated_duration if seen is None else seen,
+        )
+        for job, name, due, seen in zip(jobs, classes, deadlines, estimates)  # noqa: B905
+    ]
+
+
+def estimates_of(jobs: Sequence[Job], sigma: float, seed: int) -> list[float]:
+    """Return estimates that err by a lognormal factor of median 1, s."""
     factors = np.exp(sigma * stream(seed, "estimates").standard_normal(len(jobs)))
     return [
-        replace(job, estimated_duration=job.duration * factor)
+        job.duration * factor
         for job, factor in zip(jobs, factors.tolist(), strict=True)
     ]
 
 
-def with_deadlines(jobs: Sequence[Job], slack: Sequence[float], seed: int) -> list[Job]:
-    """Give each job without one a deadline: submission + duration x drawn slack.
+def deadlines_of(jobs: Sequence[Job], slack: Sequence[float], seed: int) -> list[float]:
+    """Return each job's deadline, drawn if it has none: submission + duration x slack.
 
     The factors are equally likely, as in the trace generator of ElasticFlow, which has
     them from Gavel (1.2, 2, 10).
     """
     drawn = stream(seed, "deadlines").choice(slack, len(jobs)).tolist()
     return [
-        replace(job, deadline=job.submit_time + factor * job.duration)
+        job.submit_time + factor * job.duration
         if job.deadline is None
-        else job
+        else job.deadline
         for job, factor in zip(jobs, drawn, strict=True)
     ]
 
 
-def with_classes(jobs: Sequence[Job], seed: int) -> list[Job]:
-    """Give each job without one a class of `model.classes`, all equally likely."""
+def classes_of(jobs: Sequence[Job], seed: int) -> list[str]:
+    """Return each job's class, drawn if it has none: any of `model.classes` alike."""
     names = [*JOB_CLASSES]
     drawn = stream(seed, "classes").integers(len(names), size=len(jobs)).tolist()
     return [
-        job if job.job_class else replace(job, job_class=names[place])
-        for job, place in zip(jobs, drawn, strict=True)
+        job.job_class or names[place] for job, place in zip(jobs, drawn, strict=True)
     ]
 
 

@@ -19,7 +19,7 @@ import pandas as pd
 from analysis.comparison import compare as lines_of
 from analysis.comparison import markdown
 from analysis.report import write_report
-from analysis.run_folder import Run, read_run, summary_of
+from analysis.run_folder import Run, read_run, run_of
 from analysis.timeline import timeline
 from clusterdata.registry import read_trace
 from clusterdata.workload import Workload, load_changes, load_nodes, load_workload
@@ -82,16 +82,7 @@ def simulate(
     if jobs is not None:
         config["trace"] = "jobs given in Python"
     result = simulation.run()
-    return Run(
-        NOWHERE,
-        config,
-        result.jobs_frame(),
-        result.samples,
-        result.moves_frame(),
-        summary_of(result, config),
-        timing(result),
-        None if result.learned is None else result.learned.batches,
-    )
+    return run_of(NOWHERE, config, result, timing(result))
 
 
 def compare(

@@ -18,7 +18,7 @@ import pandas as pd
 from analysis.comparison import compare, latex, markdown
 from analysis.figures import save_figure
 from analysis.frontier import draw_frontier
-from analysis.run_folder import summary_of, to_json, write_csv, write_text
+from analysis.run_folder import run_of, to_json, write_csv, write_text
 from clusterdata.generator import MIXES
 from clusterdata.workload import load_workload
 from commands.fgd_openb import TRACES, fgd_openb
@@ -142,11 +142,12 @@ def run_cell(cell: Cell) -> tuple[Path, str]:
     workload = load_workload(cell.settings)
     simulation, config = configured(cell.settings, workload)
     result = simulation.run()
+    run = run_of(cell.path, config, result, timing(result))
     row: dict[str, Any] = {
         "trace": Path(cell.settings.trace).name,
         "nodes": len(workload.nodes),
         "interarrival_time": cell.settings.interarrival_time,
-        **summary_of(result, config),
-        **timing(result),
+        **run.summary,
+        **run.timing,
     }
     return cell.path, to_json(row)

@@ -25,7 +25,7 @@ from model.errors import UserError, suggestion
 from model.streams import stream
 from model.target import target_workload
 from schedulers.inflation import empty_world, inflation_events
-from schedulers.registry import PUBLISHED
+from schedulers.published import PUBLISHED
 
 NODES = "openb_node_list_gpu_node.csv"
 PODS = "openb_pod_list_{}.csv"

@@ -8,6 +8,7 @@ Other commands, each with its own --help: run.py compare, run.py plan, run.py tr
 """
 
 import argparse
+import gc
 import hashlib
 import sys
 from collections.abc import Sequence
@@ -16,12 +17,12 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from analysis.figures import draw_overview, save_figure
 from analysis.run_folder import (
     ORIGIN,
     Run,
     check_place,
     read_run,
+    run_of,
     to_json,
     write_bytes,
     write_run,
@@ -152,6 +153,16 @@ def run_one(
     settings: Settings, workload: Workload, path: Path, options: argparse.Namespace
 ) -> Run:
     """Simulate one scheduler under a progress bar and write its run folder."""
+    run = simulated(settings, workload, path, options)
+    gc.collect()  # the simulation holds as much memory as its results
+    write_run(run)
+    return run
+
+
+def simulated(
+    settings: Settings, workload: Workload, path: Path, options: argparse.Namespace
+) -> Run:
+    """Simulate one scheduler; leave a journal meanwhile in the partial folder."""
     simulation, config = configured(settings, workload)
     partial = check_place(path, config)
     every = read_seconds(options.checkpoint_every)
@@ -168,7 +179,7 @@ def run_one(
     if journal.verified:
         tell([f"{journal.verified} checkpoints were passed again"])
     journal.remove()
-    return write_run(path, config, result, timing(result))
+    return run_of(path, config, result, timing(result))
 
 
 def report(runs: Sequence[Run], workload: Workload, stem: Path) -> None:
@@ -180,6 +191,8 @@ def report(runs: Sequence[Run], workload: Workload, stem: Path) -> None:
     for run in runs:
         sys.stdout.write(f"results: {run.path}\n")
     if summary["finished"]:
+        from analysis.figures import draw_overview, save_figure  # brings matplotlib
+
         picture = stem.with_name(f"{stem.name}-overview.png")
         save_figure(draw_overview(runs), picture)
         sys.stdout.write(f"figure:  {picture}\n")

@@ -21,7 +21,7 @@ from processes.rescheduler import Rescheduler  # noqa: E402
 from schedulers.drr.scheduler import DRR  # noqa: E402
 from schedulers.elasticflow import ElasticFlow  # noqa: E402
 from schedulers.hops import Hops  # noqa: E402
-from schedulers.registry import SCHEDULERS  # noqa: E402
+from schedulers.registry import SCHEDULERS, scheduler_class  # noqa: E402
 
 DEFAULTS = Settings()
 GROUPS = [
@@ -115,9 +115,10 @@ def formats() -> str:
 def schedulers() -> str:
     """Return one line for each scheduler."""
     rows = []
-    for kind in SCHEDULERS:
+    for name in SCHEDULERS:
+        kind = scheduler_class(name)
         first = (inspect.getdoc(kind) or "").split("\n\n")[0]
-        rows.append(f"| `{kind.name}` | {' '.join(first.split())} |")
+        rows.append(f"| `{name}` | {' '.join(first.split())} |")
     return "\n".join(["| name | what it does |", "| --- | --- |", *rows])
 
 

@@ -30,7 +30,10 @@ def from_cell(text: str) -> str:
 
 def as_cells(texts: Iterable[object]) -> list[Any]:
     """Return texts as they are written; what is no text, as None or nan, stays."""
-    return [as_cell(text) if isinstance(text, str) else text for text in texts]
+    kept = list(texts)
+    if not any(isinstance(text, str) and text.startswith(START) for text in set(kept)):
+        return kept
+    return [as_cell(text) if isinstance(text, str) else text for text in kept]
 
 
 def from_cells(texts: Iterable[object]) -> list[Any]:

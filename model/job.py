@@ -6,6 +6,7 @@ device), milli-cores and MiB. All times are float seconds since the trace began.
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import NamedTuple
 
 WHOLE_GPU = 1000  # milli-GPU of one device
@@ -45,6 +46,9 @@ def accepts(constraint: str, gpu_type: str) -> bool:
     return not constraint or bool(gpu_type and gpu_type in constraint.split("|"))
 
 
+_shared_request = lru_cache(maxsize=2**16)(Request)  # jobs of a kind share theirs
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """One request for GPUs; raises ValueError if no cluster could make sense of it."""
@@ -81,7 +85,7 @@ class Job:
             raise self._wrong("gpu_milli", f"must be at most {WHOLE_GPU} per device")
         if self.num_gpus > 1 and self.gpu_milli < WHOLE_GPU:
             raise self._wrong("gpu_milli", f"must be {WHOLE_GPU} with several GPUs")
-        request = Request(
+        request = _shared_request(
             self.num_gpus,
             self.gpu_milli,
             self.cpu_milli,
@@ -135,6 +139,13 @@ class Placement(NamedTuple):
 
 
 Placements = tuple[Placement, ...]  # one for each worker of a job
+
+
+@lru_cache(maxsize=2**16)
+def one_place(node: int, gpus: tuple[int, ...]) -> Placements:
+    """Return the placements of a job of one worker; equal ones are one object."""
+    return (Placement(node, gpus),)
+
 
 FINISHED, REFUSED, UNFINISHED = "finished", "refused", "unfinished"
 

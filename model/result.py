@@ -1,13 +1,19 @@
 """What a simulation returns, before anything is written."""
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
-from typing import NamedTuple
+from functools import lru_cache
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from model.job import Job, JobRecord, Placements, Restart
+
+KINDS: Any = dict.fromkeys(
+    ("deadline", "estimated_duration", "start_time", "end_time"), float
+)  # of columns that may be empty
 
 
 class Move(NamedTuple):
@@ -61,22 +67,22 @@ class Result:
         after an eviction, as ``12.5@3:0+1|80.0@4:2``.
         """
         names = [column.name for column in fields(Job) if column.init]
-        columns: dict[str, list[object]] = {
-            name: [getattr(record.job, name) for record in self.records]
-            for name in names
+        reads: dict[str, Callable[[JobRecord], Any]] = {
+            **{name: attrgetter(f"job.{name}") for name in names},
+            **{name: attrgetter(name) for name in ("status", "reason")},
+            **{name: attrgetter(name) for name in ("start_time", "end_time")},
+            "nodes": lambda record: nodes_text(record.placements),
+            "gpus": lambda record: gpus_text(record.placements),
+            "moves": attrgetter("moves"),
+            "pending_seconds": attrgetter("pending_seconds"),
+            "lost_seconds": attrgetter("lost_seconds"),
+            "restarts": lambda record: restarts_text(record.restarts),
         }
-        for name in ("status", "reason", "start_time", "end_time"):
-            columns[name] = [getattr(record, name) for record in self.records]
-        columns["nodes"] = [nodes_text(record.placements) for record in self.records]
-        columns["gpus"] = [gpus_text(record.placements) for record in self.records]
-        for name in ("moves", "pending_seconds", "lost_seconds"):
-            columns[name] = [getattr(record, name) for record in self.records]
-        columns["restarts"] = [
-            restarts_text(record.restarts) for record in self.records
-        ]
-        frame = pd.DataFrame(columns)
-        optional = ["deadline", "estimated_duration", "start_time", "end_time"]
-        return frame.astype(dict.fromkeys(optional, float))
+        columns = {  # one after the other, since lists take memory
+            name: pd.Series([*map(read, self.records)], dtype=KINDS.get(name))
+            for name, read in reads.items()
+        }
+        return pd.DataFrame(columns, copy=False)
 
     def moves_frame(self) -> pd.DataFrame:
         """Return one row per move; places as ``node:gpu+gpu`` of each worker."""
@@ -96,11 +102,13 @@ def restarts_text(restarts: Sequence[Restart]) -> str:
     return "|".join(f"{time!r}@{places_text(places)}" for time, places in restarts)
 
 
+@lru_cache(maxsize=2**16)
 def nodes_text(placements: Placements) -> str:
     """Return the nodes of the workers: ``3;5``."""
     return ";".join(str(placement.node) for placement in placements)
 
 
+@lru_cache(maxsize=2**16)
 def gpus_text(placements: Placements) -> str:
     """Return the devices of the workers: ``0+1;7``."""
     return ";".join("+".join(map(str, placement.gpus)) for placement in placements)

@@ -53,7 +53,8 @@ class Monitor:
         self._raw = bytearray(BUFFER * RAW.size)
         self._rows = 0  # of them in use
         self._last = -1.0  # s, time of the last row
-        self._table: Table = np.empty((0, len(COLUMNS)))
+        self._parts: list[Table] = []  # joined when they are too many rows, or at last
+        self._kept = 0  # rows of all parts
         self.sample(0.0)
 
     def sample(self, now: float) -> None:
@@ -83,17 +84,20 @@ class Monitor:
 
     def frame(self) -> pd.DataFrame:
         """Return the samples, one row each, in order of time."""
-        table = np.concatenate([self._table, self._derive(self._rows)])
-        return pd.DataFrame(table, columns=list(COLUMNS))
+        table = np.concatenate([*self._parts, self._derive(self._rows)])
+        self._parts, self._kept = [table], len(table)
+        self._rows, self._last = 0, -1.0
+        return pd.DataFrame(table, columns=list(COLUMNS), copy=False)
 
     def _flush(self) -> None:
         """Turn all raw rows but the last into table rows; halve the table if full."""
-        table = np.concatenate([self._table, self._derive(self._rows - 1)])
+        self._parts.append(self._derive(self._rows - 1))
+        self._kept += self._rows - 1
         self._raw[: RAW.size] = self._raw[(self._rows - 1) * RAW.size :]
         self._rows = 1
-        while len(table) > self._max_rows:
-            table = _merge(table, self._last)
-        self._table = table
+        while self._kept > self._max_rows:
+            table = _merge(np.concatenate(self._parts), self._last)
+            self._parts, self._kept = [table], len(table)
 
     def _derive(self, rows: int) -> Table:
         """Return the rows of `COLUMNS` for the first raw ones."""
@@ -112,9 +116,11 @@ def _merge(table: Table, end: float) -> Table:
     >>> _merge(rows, 6.0).tolist()  # (4 x 1 s + 8 x 3 s) / 4 s
     [[0.0, 7.0], [4.0, 5.0]]
     """
-    seconds = np.diff(table[:, 0], append=end)[:, None]
+    seconds = np.diff(table[:, 0], append=end)
     pairs = len(table) // 2 * 2
-    area = (table * seconds)[:pairs]
-    merged = (area[::2] + area[1::2]) / (seconds[:pairs:2] + seconds[1:pairs:2])
-    merged[:, 0] = table[:pairs:2, 0]
-    return np.concatenate([merged, table[pairs:]])
+    span = seconds[:pairs:2] + seconds[1:pairs:2]
+    merged = table[::2].copy()
+    for column in range(1, table.shape[1]):  # one by one, since all take much memory
+        area = (table[:pairs, column]) * seconds[:pairs]
+        merged[: pairs // 2, column] = (area[::2] + area[1::2]) / span
+    return merged

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from time import perf_counter
+from typing import TYPE_CHECKING, Any, cast
 
 from simpy import Event, Store
 
@@ -24,16 +25,17 @@ from processes.instant import Timeline
 from processes.interference import Interference
 from processes.invariants import check_end
 from processes.job import run_job
-from processes.learner import Learner
 from processes.migration import Mover
 from processes.monitor import Monitor
 from processes.node import joins_later, operate, run_node
 from processes.rescheduler import Rescheduler
 from schedulers.base import Scheduler, World
 from schedulers.disciplines import DISCIPLINES
-from schedulers.drr.scheduler import DRR
 from schedulers.queue import PendingQueue
 from schedulers.registry import scheduler_class
+
+if TYPE_CHECKING:
+    from processes.learner import Learner
 
 
 class Simulation:
@@ -141,22 +143,12 @@ class Simulation:
         for node in joins_later(changes):
             capacity.set_open(node, False)
         mailboxes = [Store(env) for _ in capacity.nodes]
+        wake, evict = self.dispatcher.wake, self.mover.evict
+        interval = self.settings.checkpoint_interval
         for node, orders in enumerate(mailboxes):
-            env.process(
-                run_node(
-                    node,
-                    orders,
-                    self.cluster,
-                    self.dispatcher.wake,
-                    self.mover.evict,
-                    self.settings.checkpoint_interval,
-                )
-            )
+            env.process(run_node(node, orders, self.cluster, wake, evict, interval))
         env.process(self.dispatcher.dispatch())
-        self.learner = None
-        if isinstance(self.scheduler, DRR) and self.settings.learn:
-            self.learner = Learner(env, self.scheduler, self.settings)
-            env.process(self.learner.learn())
+        self.learner = self._start_learner()
         if self.settings.use_rescheduling and (
             self.settings.reschedule_trigger != "blocked"
         ):
@@ -169,6 +161,16 @@ class Simulation:
             env.process(operate(env, changes, mailboxes)),
             env.process(arrive(env, self.accepted, self._submit)),
         ]
+
+    def _start_learner(self) -> "Learner | None":
+        """Let DRR learn; only then is all imported that learning needs."""
+        if not (self.scheduler.learns and self.settings.learn):
+            return None
+        from processes.learner import Learner
+
+        learner = Learner(self.env, cast(Any, self.scheduler), self.settings)
+        self.env.process(learner.learn())
+        return learner
 
     def _submit(self, job: Job) -> None:
         life = run_job(self.env, job, self.cluster, self.dispatcher, self.records)

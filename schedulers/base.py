@@ -46,6 +46,7 @@ class Scheduler(ABC):
     planners : what its rounds of rescheduling use by default, one after the other.
     in_order : whether jobs start in the order of the queue discipline; a scheduler
         with an order of its own is not bound by the pooled cluster under `fifo`.
+    learns : whether a learner may be told of its decisions, as DRR's is.
     tends_running : whether it is asked even when no job waits, to move running ones.
     wake_at : s, when it wants to be asked again though nothing happens; None = never.
     """
@@ -53,6 +54,7 @@ class Scheduler(ABC):
     name: ClassVar[str]
     planners: ClassVar[tuple[str, ...]] = ("published",)
     in_order = True
+    learns = False
     tends_running = False
     wake_at: float | None = None
 

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 
 from model.config import Settings
-from model.job import WHOLE_GPU, Job, Placement, Placements, Request
+from model.job import WHOLE_GPU, Job, Placement, Placements, Request, one_place
 from schedulers.base import DEFAULTS, Scheduler, World
 from schedulers.decision import Decision, Reshuffle
 from schedulers.disciplines import DISCIPLINES
@@ -47,7 +47,7 @@ class PlacingScheduler(Scheduler):
             node = self.choose_node(job, now)
             if node is None:
                 return None
-            return (Placement(node, self.choose_gpus(request, node)),)
+            return one_place(node, self.choose_gpus(request, node))
         return self._place_gang(job, now)
 
     def _place_gang(self, job: Job, now: float) -> Placements | None:

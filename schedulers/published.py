@@ -15,6 +15,8 @@ from model.capacity import Ints
 from model.config import Settings
 from model.job import WHOLE_GPU, Request
 from schedulers.base import DEFAULTS, World
+from schedulers.fgd_exact import FGDExact
+from schedulers.random_fit import RandomFit
 from schedulers.scoring import ScoringScheduler
 
 MOST_CPU = 128_000  # milli-cores of the largest node, by which CPU is normalised
@@ -125,3 +127,14 @@ class GpuClustering(PublishedScheduler):
                 if held.job.num_gpus:
                     self._running[node, self._column(held.job.request)] += 1
         self._seen = capacity.clock
+
+
+PUBLISHED: dict[str, type[ScoringScheduler]] = {
+    "Random": RandomFit,
+    "DotProd": DotProd,
+    "GpuClustering": GpuClustering,
+    "GpuPacking": GpuPacking,
+    "BestFit": BestFitExact,
+    "FGD": FGDExact,
+}
+"""FGD and the five policies it was published with, under their names there."""

@@ -1,51 +1,37 @@
-"""Every scheduler by name. To add one, write its file and name it here."""
+"""Every scheduler by name. To add one, write its file and name it here.
+
+Each is imported when it is asked for: DRR brings a compiler, Hops a solver, and most
+runs need neither.
+"""
+
+from pkgutil import resolve_name
+from typing import cast
 
 from model.config import Settings
 from model.errors import UserError, suggestion
 from schedulers.base import DEFAULTS, Scheduler
-from schedulers.best_fit import BestFit
-from schedulers.drr.scheduler import DRR
-from schedulers.drr.tuned import TunedLinear
-from schedulers.elasticflow import ElasticFlow
-from schedulers.elasticflow_elastic import ElasticFlowElastic
-from schedulers.fgd import FGD
-from schedulers.fgd_exact import FGDExact
-from schedulers.first_fit import FirstFit
-from schedulers.hops import Hops
-from schedulers.lifetime import LifetimeAligned
-from schedulers.published import BestFitExact, DotProd, GpuClustering, GpuPacking
-from schedulers.random_fit import RandomFit
-from schedulers.rp import ReservingPacking
-from schedulers.scoring import ScoringScheduler
-from schedulers.worst_fit import WorstFit
 
-SCHEDULERS: tuple[type[Scheduler], ...] = (
-    FGD,
-    BestFit,
-    FirstFit,
-    WorstFit,
-    RandomFit,
-    ReservingPacking,
-    ElasticFlow,
-    Hops,
-    LifetimeAligned,
-    TunedLinear,
-    DRR,
-    BestFitExact,
-    DotProd,
-    GpuClustering,
-    GpuPacking,
-)
-
-PUBLISHED: dict[str, type[ScoringScheduler]] = {
-    "Random": RandomFit,
-    "DotProd": DotProd,
-    "GpuClustering": GpuClustering,
-    "GpuPacking": GpuPacking,
-    "BestFit": BestFitExact,
-    "FGD": FGDExact,
+SCHEDULERS = {
+    "FGD": "schedulers.fgd:FGD",
+    "BestFit": "schedulers.best_fit:BestFit",
+    "FirstFit": "schedulers.first_fit:FirstFit",
+    "WorstFit": "schedulers.worst_fit:WorstFit",
+    "RandomFit": "schedulers.random_fit:RandomFit",
+    "R&P": "schedulers.rp:ReservingPacking",
+    "ElasticFlow": "schedulers.elasticflow:ElasticFlow",
+    "Hops": "schedulers.hops:Hops",
+    "LifetimeAligned": "schedulers.lifetime:LifetimeAligned",
+    "TunedLinear": "schedulers.drr.tuned:TunedLinear",
+    "DRR": "schedulers.drr.scheduler:DRR",
+    "BestFitExact": "schedulers.published:BestFitExact",
+    "DotProd": "schedulers.published:DotProd",
+    "GpuClustering": "schedulers.published:GpuClustering",
+    "GpuPacking": "schedulers.published:GpuPacking",
 }
-"""FGD and the five policies it was published with, under their names there."""
+"""The module and the class of each, by the name that the class has too."""
+
+EXACT_FGD = "schedulers.fgd_exact:FGDExact"
+ELASTIC = "schedulers.elasticflow_elastic:ElasticFlowElastic"
 
 
 def scheduler_class(name: str, settings: Settings = DEFAULTS) -> type[Scheduler]:
@@ -63,17 +49,16 @@ def scheduler_class(name: str, settings: Settings = DEFAULTS) -> type[Scheduler]
     >>> scheduler_class("best-fit").name
     'BestFit'
     """
-    by_name = {_plain(known.name): known for known in SCHEDULERS}
-    by_name["random"] = RandomFit
+    places = {_plain(known): place for known, place in SCHEDULERS.items()}
+    places["random"] = SCHEDULERS["RandomFit"]
     if settings.fgd_score == "exact":
-        by_name["fgd"] = FGDExact
+        places["fgd"] = EXACT_FGD
     if settings.ef_mode == "elastic":
-        by_name["elasticflow"] = ElasticFlowElastic
-    if _plain(name) in by_name:
-        return by_name[_plain(name)]
-    names = [known.name for known in SCHEDULERS]
-    near = suggestion(_plain(name), names)
-    raise UserError(f"no scheduler {name!r}{near}; there are {', '.join(names)}")
+        places["elasticflow"] = ELASTIC
+    if _plain(name) in places:
+        return cast(type[Scheduler], resolve_name(places[_plain(name)]))
+    near, known = suggestion(_plain(name), SCHEDULERS), ", ".join(SCHEDULERS)
+    raise UserError(f"no scheduler {name!r}{near}; there are {known}")
 
 
 def _plain(name: str) -> str:

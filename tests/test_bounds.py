@@ -10,7 +10,7 @@ from analysis.bounds import gap_closed, pooled_delays, pooled_start_times
 from model.config import Settings
 from model.node import Node
 from processes.simulation import simulate
-from schedulers.registry import SCHEDULERS
+from schedulers.registry import SCHEDULERS, scheduler_class
 
 
 def test_pool_lends_what_no_device_could():
@@ -48,7 +48,7 @@ def delays(result, nodes, resources):
 @given(
     job_lists(max_jobs=20),
     node_lists,
-    st.sampled_from([known.name for known in SCHEDULERS if known.in_order]),
+    st.sampled_from([name for name in SCHEDULERS if scheduler_class(name).in_order]),
     st.sampled_from(["gpu", RESOURCES]),
 )
 def test_no_fifo_schedule_starts_any_job_before_the_pool(jobs, nodes, name, resources):

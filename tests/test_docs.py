@@ -53,7 +53,8 @@ def test_the_example_keeps_the_contract_of_all_schedulers(part, monkeypatch):
     spec = importlib.util.spec_from_file_location("same_size", EXAMPLE)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    known = (*registry.SCHEDULERS, module.SameSize)
-    monkeypatch.setattr(registry, "SCHEDULERS", known)
+    monkeypatch.setitem(sys.modules, "schedulers.same_size", module)
+    place = "schedulers.same_size:SameSize"
+    monkeypatch.setitem(registry.SCHEDULERS, "SameSize", place)
 
     getattr(Contract(), part)("SameSize")

@@ -147,7 +147,7 @@ def faulty(scheduler, seed, **asked):
 
 OFTEN = {"num_node": 8, "num_jobs": 250, "interarrival_time": 64.0, "mtbf": 14400.0,
          "learn": False, "hops_time_limit": 0.2}  # fmt: skip
-NAMES = [known.name for known in SCHEDULERS]
+NAMES = list(SCHEDULERS)
 
 
 @pytest.mark.parametrize("scheduler", NAMES)

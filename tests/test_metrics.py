@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from analysis.metrics import summarize
-from analysis.run_folder import read_run, write_run
+from analysis.run_folder import read_run, run_of, write_run
 from model.config import Settings
 from model.errors import UserError
 from model.job import Job, Request
@@ -142,7 +142,9 @@ def test_warm_up_leaves_the_first_jobs_out(simulation):
 
 def test_a_run_folder_reads_back_as_it_was_written(simulation, tmp_path):
     result = simulation([Job("007", 0.1, 1 / 3, user="NA"), Job("8", 1, 2)], (1,)).run()
-    run = write_run(tmp_path / "x" / "y", config(1000), result, {"wall_seconds": 1.0})
+    timing = {"wall_seconds": 1.0}
+    run = run_of(tmp_path / "x" / "y", config(1000), result, timing)
+    write_run(run)
     again = read_run(tmp_path / "x" / "y")
 
     assert again.jobs["job_id"].tolist() == ["007", "8"]
@@ -164,4 +166,4 @@ def test_a_folder_that_cannot_be_written_is_a_users_error(simulation, tmp_path):
     (tmp_path / "file").write_text("")
 
     with pytest.raises(UserError, match="cannot write"):
-        write_run(tmp_path / "file" / "run", config(1000), result, {})
+        write_run(run_of(tmp_path / "file" / "run", config(1000), result, {}))

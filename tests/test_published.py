@@ -18,7 +18,8 @@ from model.node import Node
 from model.target import Target, target_workload
 from schedulers.base import World
 from schedulers.inflation import empty_world, inflate, inflation_events
-from schedulers.registry import PUBLISHED, scheduler_class
+from schedulers.published import PUBLISHED
+from schedulers.registry import scheduler_class
 
 RECORDED = SHARED / "fgd"
 

@@ -2,7 +2,9 @@
 
 import re
 import shlex
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -27,8 +29,9 @@ def test_the_example_scheduler_schedules(monkeypatch):
     (example,) = [block for block in BLOCKS if "class SameSize" in block]
     scope = {}
     exec(example, scope)
-    known = (*registry.SCHEDULERS, scope["SameSize"])
-    monkeypatch.setattr(registry, "SCHEDULERS", known)
+    monkeypatch.setitem(sys.modules, "schedulers.same_size", SimpleNamespace(**scope))
+    place = "schedulers.same_size:SameSize"
+    monkeypatch.setitem(registry.SCHEDULERS, "SameSize", place)
     settings = Settings(scheduler="same-size", num_node=8, num_jobs=300)
     result = simulate(settings, generate(settings))
 

@@ -29,7 +29,7 @@ FORMS = {
     "large-first R&P": {"scheduler": "R&P", "rp_queue": "large-first"},
     "splitting Hops": {"scheduler": "Hops", "hops_split": True},
 }
-NAMES = [*(known.name for known in SCHEDULERS), *FORMS]
+NAMES = [*SCHEDULERS, *FORMS]
 WORKLOAD = Target((Request(1, 1000), Request(1, 300), Request(4, 1000)), (5, 4, 1))
 
 

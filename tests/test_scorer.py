@@ -21,17 +21,19 @@ from schedulers.drr.tuned import tuned_weights
 from schedulers.drr.view import View
 
 
-def ranked(made, job, weights, now=0.0, most=8):
+def ranked(made, job, weights, now=0.0, most=8, among=None):
     """Return (node, device) of the best places, best first."""
     best, view = choice(most), View(made)
+    state = view.state(job.request)
     found = rank(
         weights,
-        view.state(job.request),
+        state,
         view.tables,
         job.num_gpus,
         job.gpu_milli,
         job.estimate,
         now,
+        among or (0, len(state.whole)),
         best,
     )
     return [(int(best.nodes[k]), int(best.gpus[k])) for k in range(found)]
@@ -104,6 +106,9 @@ def test_a_job_goes_where_it_ends_with_the_others():
     assert ranked(made, Job("a", 0, 500), lifetime) == [(1, 0), (0, 0)]
     # 80 s: outlives nobody; the lower node wins the tie
     assert ranked(made, Job("b", 0, 80), lifetime) == [(0, 0), (1, 0)]
+    # asked only from some nodes on, the others say nothing
+    assert ranked(made, Job("b", 0, 80), lifetime, among=(1, 2)) == [(1, 0)]
+    assert ranked(made, Job("b", 0, 80), lifetime, among=(2, 0)) == []
 
 
 def test_a_job_that_never_fits_is_no_replay():

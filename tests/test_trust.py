@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from analysis.report import write_report
-from analysis.run_folder import read_run, write_run
+from analysis.run_folder import read_run, run_of, write_run
 from commands.api import simulate as run_in_memory
 from commands.journal import Journal
 from model.cells import as_cell, from_cell
@@ -228,7 +228,7 @@ def test_hostile_text_survives_files_and_starts_no_formula(tmp_path):
     simulation = Simulation(settings, hostile_jobs(), settings.uniform_cluster())
     result = simulation.run()
     config = run_in_memory(settings, jobs=hostile_jobs()).config
-    write_run(tmp_path / "run", config, result, {"jobs_per_second": 1.0})
+    write_run(run_of(tmp_path / "run", config, result, {"jobs_per_second": 1.0}))
     for name in ("jobs", "moves"):
         for line in (tmp_path / "run" / f"{name}.csv").read_text().splitlines()[1:]:
             first = line.lstrip('"')

@@ -35,10 +35,9 @@ def _kept(function: Function, inline: Any) -> Function:
     config: Any = numba.config
     before, config.CACHE_DIR = config.CACHE_DIR, FOLDER  # looked at while decorating
     try:
-        compiler: Any = numba.njit(
-            cache=True, inline=inline, error_model="numpy", _nrt=False
-        )
-        return cast(Function, compiler(function))
+        compiler = cast(Any, numba.njit)  # whose stubs do not know `_nrt`
+        options = {"error_model": "numpy", "_nrt": False}
+        return cast(Function, compiler(cache=True, inline=inline, **options)(function))
     finally:
         config.CACHE_DIR = before
 

@@ -54,6 +54,7 @@ class DRR(TunedLinear):
     """
 
     name = "DRR"
+    learns = True
     planners = ("published", "useful")
 
     def __init__(self, world: World, settings: Settings = DEFAULTS) -> None:
