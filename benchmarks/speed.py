@@ -10,16 +10,11 @@ samples and records, and the final check; reading the trace and writing files ar
 
 import argparse
 import cProfile
-import gc
 import pstats
-import resource
-import subprocess
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from statistics import median
-from time import process_time
 
+from benchmarks.measuring import paired, peak_memory
 from benchmarks.skeleton import run_skeleton
 from clusterdata.formats.openb import read_openb_nodes, read_openb_pods
 from clusterdata.generator import generate
@@ -38,14 +33,6 @@ PARTS = {  # which code a function belongs to, by a part of its path
 }
 
 
-def cpu_seconds(work: Callable[[], object]) -> float:
-    """Return the CPU seconds of one call."""
-    gc.collect()
-    began = process_time()
-    work()
-    return process_time() - began
-
-
 def measure(
     name: str,
     settings: Settings,
@@ -55,32 +42,21 @@ def measure(
 ) -> str:
     """Return a row of the table: paired ratio, CPU seconds, jobs/s, peak memory."""
     pool = sum(node.num_gpus for node in nodes) * 1000
-    pairs = [
-        (
-            cpu_seconds(lambda: run_skeleton(jobs, pool)),
-            cpu_seconds(lambda: simulate(settings, jobs, nodes)),
-        )
-        for _ in range(rounds)
-    ]
-    skeleton, whole = (median(times) for times in zip(*pairs, strict=True))
-    ratios = sorted(whole / skeleton for skeleton, whole in pairs)
+    found = paired(
+        lambda: run_skeleton(jobs, pool),
+        lambda: simulate(settings, jobs, nodes),
+        rounds,
+    )
     return ROW.format(
         name,
         len(jobs),
-        f"{skeleton:.3f}",
-        f"{whole:.3f}",
-        f"{median(ratios):.2f}",
-        f"{ratios[0]:.2f}",
-        f"{ratios[-1]:.2f}",
-        f"{len(jobs) / whole:,.0f}",
+        f"{found.reference:.3f}",
+        f"{found.seconds:.3f}",
+        f"{found.ratio:.2f}",
+        f"{found.least:.2f}",
+        f"{found.most:.2f}",
+        f"{len(jobs) / found.seconds:,.0f}",
     )
-
-
-def peak_memory(arguments: Sequence[str]) -> float:
-    """Return the peak resident memory of a whole `run.py`, MiB."""
-    command = [sys.executable, "run.py", *arguments]
-    subprocess.run(command, check=True, capture_output=True)
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
 
 
 def show_profile(
