@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from benchmarks.cost_model import fit, told
 from benchmarks.picture import draw
 from benchmarks.sections import SECTIONS, Row, cost_calls
 
@@ -50,6 +51,8 @@ def main(words: Sequence[str] | None = None) -> int:
     table.to_csv(asked.out / "benchmarks.csv", index=False, lineterminator="\n")
     (asked.out / "benchmarks.md").write_text("\n".join(map(line, rows)) + "\n")
     draw(table).savefig(asked.out / "benchmarks.png", dpi=120)
+    if {"nodes", "jobs"} <= set(table["section"]) and not asked.quick:
+        print(told(fit(table)))
     print(f"results: {asked.out}")
     return 0
 

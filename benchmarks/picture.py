@@ -19,14 +19,21 @@ def draw(table: pd.DataFrame) -> Figure:
     ----------
     table : columns section, case, x, value, unit.
     """
-    figure = Figure(figsize=(12, 7), layout="constrained")
-    panels = figure.subplots(2, 3).flat
-    for section, title in GROWING.items():
-        _growth(next(panels), table[table["section"] == section], title)
     ratios = table[(table["section"] == "skeleton") & (table["unit"] == "skeletons")]
-    _bars(next(panels), ratios, "whole run / bare SimPy skeleton, 64 nodes")
     spent = table[(table["section"] == "decisions") & (table["x"] == 64)]
-    _bars(next(panels), spent, "one decision, 64 nodes, ms")
+    panels = [
+        (_growth, table[table["section"] == section], title)
+        for section, title in GROWING.items()
+    ]
+    panels.append((_bars, ratios, "whole run / bare SimPy skeleton, 64 nodes"))
+    panels.append((_bars, spent, "one decision, 64 nodes, ms"))
+    there = [panel for panel in panels if len(panel[1])]
+    figure = Figure(figsize=(12, 7 if len(there) > 3 else 3.5), layout="constrained")
+    places = figure.subplots(1 + (len(there) > 3), 3).flat
+    for (show, rows, title), axes in zip(there, places, strict=False):
+        show(axes, rows, title)
+    for axes in places:
+        axes.set_axis_off()
     return figure
 
 
@@ -36,8 +43,7 @@ def _growth(axes: Axes, rows: pd.DataFrame, title: str) -> None:
     axes.set(xscale="log", xlabel=title, ylabel="CPU us per job")
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
-    if len(rows):
-        axes.legend(frameon=False)
+    axes.legend(frameon=False)
 
 
 def _bars(axes: Axes, rows: pd.DataFrame, title: str) -> None:
