@@ -10,11 +10,12 @@ next, up to `re_num` kinds and `max_moves` moves, as long as a kind is worth at 
 
 import heapq
 from collections import Counter
+from typing import NamedTuple
 
 from model.job import Job
 from schedulers.decision import PlannedMove
 from schedulers.planners.draft import Draft, Outlook, drafting
-from schedulers.planners.making_room import find_room
+from schedulers.planners.making_room import Room, find_room
 from schedulers.queue import Kind, kind_of
 
 Worth = dict[Kind, float]
@@ -26,26 +27,39 @@ def give_back(outlook: Outlook) -> list[PlannedMove]:
     worth = wanted_kinds(outlook)
     with drafting(outlook) as draft:
         offers = [
-            offer for kind in worth if (offer := _offer(outlook, draft, kind, worth))
+            offer for kind in worth if (offer := _offer(outlook, draft, kind, worth, 0))
         ]
         heapq.heapify(offers)
         made = 0
         while offers and made < outlook.limit:
-            _, _, kind = heapq.heappop(offers)
-            offer = _offer(outlook, draft, kind, worth)  # others have moved since
-            if offer is not None and offers and offer > offers[0]:
+            offer: Offer | None = heapq.heappop(offers)
+            if offer and offer.made < made:  # others have moved since
+                offer = _offer(outlook, draft, offer.kind, worth, made)
+            if offer and offers and offer > offers[0]:
                 heapq.heappush(offers, offer)
-            elif offer is not None:
-                room = find_room(outlook, draft, example(kind), _most(outlook))
-                draft.redo(room.steps if room else ())
+            elif offer:
+                draft.redo(offer.room.steps)
                 made += 1
         return draft.moves("makes room for others")
 
 
-Offer = tuple[float, int, Kind]  # minus worth per GPU-second lost, its place, the kind
+class Offer(NamedTuple):
+    """Room that could be made for a kind; the least is the best.
+
+    *cost* is minus worth per GPU-second lost, *place* that of the kind, and *made* how
+    many offers had been taken by then.
+    """
+
+    cost: float
+    place: int
+    made: int
+    kind: Kind
+    room: Room
 
 
-def _offer(outlook: Outlook, draft: Draft, kind: Kind, worth: Worth) -> Offer | None:
+def _offer(
+    outlook: Outlook, draft: Draft, kind: Kind, worth: Worth, made: int
+) -> Offer | None:
     """Return what room for a kind is worth, None if it has room or cannot get it."""
     job = example(kind)
     if not outlook.world.capacity.pool_holds(job) or outlook.place(job, outlook.now):
@@ -53,7 +67,8 @@ def _offer(outlook: Outlook, draft: Draft, kind: Kind, worth: Worth) -> Offer | 
     room = find_room(outlook, draft, job, _most(outlook))
     if room is None or not room.steps:
         return None
-    return (-worth[kind] / max(room.lost, FREE), [*worth].index(kind), kind)
+    cost = -worth[kind] / max(room.lost, FREE)
+    return Offer(cost, [*worth].index(kind), made, kind, room)
 
 
 def _most(outlook: Outlook) -> int:
