@@ -40,17 +40,24 @@ def ranked(made, job, weights, now=0.0, most=8, among=None):
 
 
 @pytest.mark.parametrize(
-    ("nodes", "gap", "mix"), [(8, 64.0, "native"), (16, 32.0, "share_0.2")]
+    ("nodes", "gap", "mix", "gangs"),
+    [
+        (8, 64.0, "native", False),
+        (16, 32.0, "share_0.2", False),
+        (16, 40.0, "native", True),
+    ],
 )
-def test_the_compiled_queue_starts_every_job_when_simpy_does(nodes, gap, mix):
+def test_the_compiled_queue_starts_every_job_when_simpy_does(nodes, gap, mix, gangs):
     settings = Settings(
         scheduler="TunedLinear",
         num_node=nodes,
         interarrival_time=gap,
         trace=mix,
         num_jobs=1500,
+        gangs=gangs,
     )
     jobs = generate(settings)
+    assert any(job.num_workers > 1 for job in jobs) == gangs
 
     simulated = simulate(settings, jobs).jobs_frame()["start_time"].to_numpy()
     replayed = Replay(jobs, settings.uniform_cluster()).starts(tuned_weights())

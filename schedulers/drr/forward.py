@@ -19,7 +19,9 @@ from schedulers.drr.state import (
     Tables,
     copied,
     give_back,
+    hold,
     overwrite,
+    slots,
     take,
 )
 
@@ -34,12 +36,16 @@ class Running(NamedTuple):
 
 
 class Line(NamedTuple):
-    """Jobs in the order in which they start; (jobs,) each: s, s, devices, milli."""
+    """Jobs in the order in which they start; (jobs,) each.
+
+    s, s, then devices and milli-GPU of each worker, and workers.
+    """
 
     submit: Floats
     estimate: Floats
     num_gpus: Ints
     milli: Ints
+    workers: Ints
 
 
 class Scratch(NamedTuple):
@@ -48,23 +54,29 @@ class Scratch(NamedTuple):
     Attributes
     ----------
     ends, started : (jobs,) a heap of those that run, first to end first.
-    nodes, taken, starts : (jobs,) of each job of the line: node, devices as bits, s.
+    starts, begins : (jobs,) of each job of the line: s, and its first worker's place in
+    nodes, taken : (workers of all jobs,) node, and devices as bits.
     """
 
     state: State
     ends: Floats
     started: Ints
+    starts: Floats
+    begins: Ints
     nodes: Ints
     taken: Ints
-    starts: Floats
     one: Choice
 
 
-def scratch(state: State, jobs: int) -> Scratch:
-    """Return room for replays of so many jobs from such a state."""
-    started, nodes, taken = np.empty((3, jobs), np.int64)
-    ends, starts = np.empty((2, jobs))
-    return Scratch(copied(state), ends, started, nodes, taken, starts, choice(1))
+def scratch(state: State, line: Line) -> Scratch:
+    """Return room for replays of a line from such a state."""
+    ends, starts = np.empty((2, len(line.submit)))
+    started, begins = np.empty((2, len(line.submit)), np.int64)
+    begins[:] = line.workers.cumsum() - line.workers
+    nodes, taken = np.empty((2, int(line.workers.sum())), np.int64)
+    return Scratch(
+        copied(state), ends, started, starts, begins, nodes, taken, choice(1)
+    )
 
 
 @compiled
@@ -91,24 +103,17 @@ def forward(
     limit : s; stop as soon as the sum must exceed this, and return something above.
     room : is overwritten; its `starts` get the start times.
     """
-    changing, ends, started, nodes, taken, starts, one = room
+    changing, ends, started, starts, begins, nodes, taken, _ = room
     overwrite(changing, state)
     jobs, among = len(line.submit), (0, len(state.whole))
     job, size, ended, here, time, waits = 0, 0, 0, waiting, now, 0.0
     while True:
         while job < here:
-            milli, num_gpus = line.milli[job], line.num_gpus[job]
-            duration = line.estimate[job]
-            if job == 0 and first[0] >= 0:
-                one.nodes[0], one.gpus[0] = first
-            elif not rank(
-                weights, changing, tables, num_gpus, milli, duration, time, among, one
-            ):
+            given = first if job == 0 else (-1, 0)
+            if not _place(weights, tables, line, job, time, given, among, room):
                 break
             among = (0, len(state.whole))
-            nodes[job], end = one.nodes[0], time + duration
-            taken[job] = take(changing, nodes[job], one.gpus[0], num_gpus, milli, end)
-            _push(ends, started, size, end, job)
+            _push(ends, started, size, time + line.estimate[job], job)
             size += 1
             starts[job] = time
             waits += time - max(now, line.submit[job])
@@ -127,10 +132,48 @@ def forward(
         while size and ends[0] <= time:
             last = started[0]
             size = _pop(ends, started, size)
-            give_back(changing, nodes[last], taken[last], line.milli[last])
-            among = (min(among[0], nodes[last]), max(among[1], nodes[last] + 1))
+            for place in range(begins[last], begins[last] + line.workers[last]):
+                node = nodes[place]
+                give_back(changing, node, taken[place], line.milli[last])
+                among = (min(among[0], node), max(among[1], node + 1))
         while here < jobs and line.submit[here] <= time:
             here += 1
+
+
+@compiled
+def _place(
+    weights: Floats,
+    tables: Tables,
+    line: Line,
+    job: int,
+    time: float,
+    first: tuple[int, int],
+    among: tuple[int, int],
+    room: Scratch,
+) -> bool:
+    """Start all workers of a job, or none, each seeing what those before it took.
+
+    As in the simulation, they do not see until when; a gang asks all nodes.
+    """
+    state, one, duration = room.state, room.one, line.estimate[job]
+    milli, num_gpus, workers = line.milli[job], line.num_gpus[job], line.workers[job]
+    begin = room.begins[job]
+    if workers > 1:
+        among = (0, len(state.whole))
+        if slots(state, num_gpus, milli) < workers:
+            return False
+    for place in range(begin, begin + workers):
+        if place == begin and first[0] >= 0:
+            one.nodes[0], one.gpus[0] = first
+        elif not rank(
+            weights, state, tables, num_gpus, milli, duration, time, among, one
+        ):
+            return False
+        room.nodes[place] = one.nodes[0]
+        room.taken[place] = take(state, one.nodes[0], one.gpus[0], num_gpus, milli)
+    for place in range(begin, begin + workers):
+        hold(state, room.nodes[place], room.taken[place], time + duration)
+    return True
 
 
 @compiled

@@ -95,7 +95,7 @@ class DRR(TunedLinear):
             number = len(line.submit)
             return forward(
                 self.weights, state, self.view.tables, running, line, number, now,
-                (-1, 0), behind, np.inf, scratch(state, number),
+                (-1, 0), behind, np.inf, scratch(state, line),
             )  # fmt: skip
 
         stay = wait(self.view.state(head.request), self.view.running(now))
@@ -104,7 +104,7 @@ class DRR(TunedLinear):
 
     def _can_look(self, job: Job) -> bool:
         """Return whether a look ahead knows where this job and its likes fit."""
-        return self._looks and job.num_workers == 1 and not job.gpu_type
+        return self._looks and not job.gpu_type
 
     def measures(self) -> dict[str, float]:
         """Return what DRR alone can tell, for summary.json.
@@ -162,6 +162,7 @@ class DRR(TunedLinear):
         settings, how = self._settings, OWN
         believed = logits(self.parameters, seen, settings.use_attn).astype(float)
         looks = self._can_look(job) and min(settings.look_ahead, rooms) > 1
+        looks &= job.num_workers == 1  # a gang's workers are placed one by one
         if self._cold > 0:
             self._cold, how = self._cold - 1, TAUGHT
             believed = np.where(seen.scores < BIG, -KAPPA * seen.scores, -np.inf)
@@ -210,7 +211,7 @@ class DRR(TunedLinear):
             MARGIN,
             exact,
             waits,
-            scratch(state, len(line.submit)),
+            scratch(state, line),
         )
         self._counts["corrected"] += best > 0
         return int(ways[best])

@@ -20,10 +20,10 @@ from model.job import WHOLE_GPU, Job, Request
 from model.node import Node
 from model.target import target_workload
 from schedulers.base import World
-from schedulers.drr.forward import Line, Running, forward, scratch
+from schedulers.drr.forward import Running, forward, scratch
 from schedulers.drr.kernel import BIG, weights_of
 from schedulers.drr.state import Floats
-from schedulers.drr.view import View, estimate
+from schedulers.drr.view import View, line_of
 
 WARM_UP = 0.2  # share of jobs, first ones, left out
 SMOOTH = 0.7  # weight of the new elite in mean and spread
@@ -37,7 +37,7 @@ GROWTH = weights_of({"growth": 1.0})  # FGD's, plain
 class Replay:
     """A trace on an empty cluster, ready to be replayed under any weights.
 
-    Only jobs of one worker without a GPU type, and only GPUs count.
+    Only jobs without a GPU type, and only GPUs count.
     """
 
     def __init__(self, jobs: Sequence[Job], nodes: Sequence[Node]) -> None:
@@ -48,17 +48,12 @@ class Replay:
         rng = np.random.default_rng(0)  # nothing is drawn
         view = View(World(capacity, fragmentation, HeldJobs(), rng, target))
         self._tables, self._state = view.tables, view.state(Request(1, WHOLE_GPU))
-        self._line = Line(
-            np.array([job.submit_time for job in jobs], dtype=float),
-            np.array([estimate(job) for job in jobs]),
-            np.array([job.num_gpus for job in jobs], dtype=np.int64),
-            np.array([job.gpu_milli for job in jobs], dtype=np.int64),
-        )
+        self._line = line_of(jobs)
 
     def starts(self, weights: Floats) -> Floats:
         """Return when each job starts, in the order of submission, (jobs,) s."""
         nothing = np.empty(0, np.int64)
-        room = scratch(self._state, len(self._line.submit))
+        room = scratch(self._state, self._line)
         total = forward(
             weights,
             self._state,
@@ -79,7 +74,7 @@ class Replay:
     def columns(self) -> tuple[Floats, Floats, Ints]:
         """Return submission, duration, s, and demand, milli-GPU, of each job."""
         line = self._line
-        return line.submit, line.estimate, line.num_gpus * line.milli
+        return line.submit, line.estimate, line.num_gpus * line.milli * line.workers
 
     def mean_delay(self, weights: Floats) -> float:
         """Return the mean queueing delay after the warm-up, s."""

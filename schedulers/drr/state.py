@@ -46,16 +46,13 @@ class Tables(NamedTuple):
 
 
 @compiled
-def take(
-    state: State, node: int, gpu: int, num_gpus: int, milli: int, end: float
-) -> int:
+def take(state: State, node: int, gpu: int, num_gpus: int, milli: int) -> int:
     """Take a share of one device, or fully free ones; return them as bits."""
     taken = 0
     if 0 < milli < WHOLE_GPU:
         if state.free[node, gpu] == WHOLE_GPU:
             state.whole[node] -= 1
         state.free[node, gpu] -= milli
-        state.gpu_end[node, gpu] = max(state.gpu_end[node, gpu], end)
         taken = 1 << gpu
     else:
         state.whole[node] -= num_gpus
@@ -63,12 +60,34 @@ def take(
         for device in range(state.free.shape[1]):
             if left and state.free[node, device] == WHOLE_GPU:
                 state.free[node, device] = 0
-                state.gpu_end[node, device] = end
                 taken |= 1 << device
                 left -= 1
     state.total[node] -= num_gpus * milli
-    state.node_end[node] = max(state.node_end[node], end)
     return taken
+
+
+@compiled
+def hold(state: State, node: int, taken: int, end: float) -> None:
+    """Note until when the devices that were taken are held."""
+    state.node_end[node] = max(state.node_end[node], end)
+    for device in range(state.free.shape[1]):
+        if taken >> device & 1:
+            state.gpu_end[node, device] = max(state.gpu_end[node, device], end)
+
+
+@compiled
+def slots(state: State, num_gpus: int, milli: int) -> int:
+    """Return how many workers of a kind there is room for."""
+    found = 0
+    for node in range(len(state.whole)):
+        if state.closed[node]:
+            continue
+        if not 0 < milli < WHOLE_GPU:
+            found += state.whole[node] // max(1, num_gpus)
+        else:
+            for device in range(state.free.shape[1]):
+                found += state.free[node, device] // milli
+    return found
 
 
 @compiled

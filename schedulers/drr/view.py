@@ -173,15 +173,13 @@ class _LineTable:
     def __init__(self) -> None:
         self._row: dict[str, int] = {}
         self._spare: list[int] = []
-        self._columns: Floats = np.empty((64, 5))
+        self._columns: Floats = np.empty((64, 6))
 
     def add(self, job: Job) -> None:
         """Note a job that joins the queue, at first or again."""
         if job.job_id not in self._row:
             self._row[job.job_id] = self._spare.pop() if self._spare else self._grow()
-        covered = job.num_workers == 1 and not job.gpu_type
-        row = (job.submit_time, estimate(job), job.num_gpus, job.gpu_milli, covered)
-        self._columns[self._row[job.job_id]] = row
+        self._columns[self._row[job.job_id]] = (*_asked(job), not job.gpu_type)
 
     def remove(self, job: Job) -> None:
         """Forget a job."""
@@ -201,14 +199,27 @@ class _LineTable:
         names = (other.job_id for other in waiting)
         others = (name for name in names if name != job.job_id)
         rows = [index[name] for name in islice(others, most)]
-        behind = self._columns[rows]  # (jobs, 5)
-        missed = (behind[:, 4] == 0).nonzero()[0]
+        behind = self._columns[rows]  # (jobs, 6)
+        missed = (behind[:, 5] == 0).nonzero()[0]
         if len(missed):
             behind = behind[: missed[0]]
-        first = (job.submit_time, estimate(job), job.num_gpus, job.gpu_milli, 1)
-        columns = np.concatenate([[first], behind]).T
-        num_gpus, milli = columns[2:4].astype(np.int64)
-        return Line(columns[0].copy(), columns[1].copy(), num_gpus, milli)
+        return _line(np.concatenate([[_asked(job)], behind[:, :5]]))
+
+
+def line_of(jobs: Iterable[Job]) -> Line:
+    """Return the jobs as a line, in their order."""
+    return _line(np.array([_asked(job) for job in jobs]))
+
+
+def _line(rows: Floats) -> Line:
+    submit, estimated, *asked = rows.T
+    return Line(submit.copy(), estimated.copy(), *np.array(asked, np.int64))
+
+
+def _asked(job: Job) -> tuple[float, float, int, int, int]:
+    """Return a job's row of a `Line`."""
+    seconds = estimate(job)
+    return job.submit_time, seconds, job.num_gpus, job.gpu_milli, job.num_workers
 
 
 def estimate(job: Job) -> float:

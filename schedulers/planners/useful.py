@@ -32,13 +32,13 @@ def give_back(outlook: Outlook) -> list[PlannedMove]:
         heapq.heapify(offers)
         made = 0
         while offers and made < outlook.limit:
-            offer: Offer | None = heapq.heappop(offers)
-            if offer and offer.made < made:  # others have moved since
-                offer = _offer(outlook, draft, offer.kind, worth, made)
-            if offer and offers and offer > offers[0]:
-                heapq.heappush(offers, offer)
-            elif offer:
-                draft.redo(offer.room.steps)
+            best: Offer | None = heapq.heappop(offers)
+            if best and best.made < made:  # others have moved since
+                best = _offer(outlook, draft, best.kind, worth, made)
+            if best and offers and best > offers[0]:
+                heapq.heappush(offers, best)
+            elif best:
+                draft.redo(best.room.steps)
                 made += 1
         return draft.moves("makes room for others")
 
