@@ -19,7 +19,7 @@ TEXT_COLUMNS = ("job_id", "gpu_type", "user", "job_class", "nodes", "gpus", "rea
                 "restarts")  # fmt: skip
 # pandas 3 reads floats exactly by default and deprecates asking for it
 TABLES, VALUES = ("jobs", "cluster", "moves"), ("config", "summary", "timing")
-PART = 50_000  # rows of a table that are written at a time
+PART = 20_000  # rows of a table that are written at a time
 EXACT: Any = {} if pd.__version__ >= "3" else {"float_precision": "round_trip"}
 
 

@@ -41,7 +41,7 @@ def _growth(axes: Axes, rows: pd.DataFrame, title: str) -> None:
     for case, group in rows.groupby("case"):
         axes.plot(group["x"], group["value"], marker="o", label=str(case))
     axes.set(xscale="log", xlabel=title, ylabel="CPU us per job")
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(0, 1.15 * rows["value"].max())
     axes.grid(alpha=0.3)
     axes.legend(frameon=False)
 
@@ -52,5 +52,6 @@ def _bars(axes: Axes, rows: pd.DataFrame, title: str) -> None:
     bars = axes.barh(cases["case"], cases["value"], color="#0072B2")
     axes.bar_label(bars, fmt="%.3g", padding=3)
     axes.set(xlabel=title, xscale="log")
-    axes.margins(x=0.2)
+    least, most = cases["value"].min(), cases["value"].max()
+    axes.set_xlim(min(1.0, least / 2), most * 4)
     axes.invert_yaxis()

@@ -1,6 +1,7 @@
 """Samples at changes; integrals survive thinning."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from clusterdata.generator import generate
@@ -41,3 +42,11 @@ def test_thinning_keeps_every_time_integral(simulation, monkeypatch, max_rows):
         return samples.iloc[:-1].mul(seconds, axis=0).sum().drop("time")
 
     np.testing.assert_allclose(areas(max_rows), areas(10**9), rtol=1e-9)
+
+
+def test_no_row_is_lost_when_the_buffer_is_full(simulation, monkeypatch):
+    def samples(buffer):
+        monkeypatch.setattr("processes.monitor.BUFFER", buffer)
+        return simulation(generate(Settings(num_jobs=200)), (8,) * 4).run().samples
+
+    pd.testing.assert_frame_equal(samples(16), samples(2**13))

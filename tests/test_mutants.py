@@ -3,11 +3,14 @@
 import pytest
 
 from model.capacity import Capacity
+from model.classes import JOB_CLASSES
 from model.command_line import reader
 from model.config import Settings, described_options, flag
 from model.errors import UserError
 from model.job import Job, Request
 from model.node import Node
+from processes.invariants import InvariantError
+from processes.watch import Watch
 
 
 @pytest.mark.parametrize("word", ["true", "1", "yes", "on", "True", "ON"])
@@ -18,6 +21,12 @@ def test_words_that_mean_true(word):
 @pytest.mark.parametrize("word", ["false", "0", "no", "off", "False", "OFF"])
 def test_words_that_mean_false(word):
     assert reader(bool)(word) is False
+
+
+@pytest.mark.parametrize(("gpus", "speed"), [(1, 1.0), (4, 2.4814), (16, 3.1873)])
+def test_speed_on_several_gpus_by_hand(gpus, speed):
+    """tau(4) = 0.204 + 0.796 / 4; tau(16) = 0.204 + 0.796 / 16 + 0.037 + 0.023."""
+    assert JOB_CLASSES["resnet50-b64"].speedup(gpus) == pytest.approx(speed, abs=1e-4)
 
 
 @pytest.mark.parametrize("load", ["0", "-1", "1001"])
@@ -66,3 +75,25 @@ def test_both_limits_of_a_setting_are_allowed_and_nothing_beyond(option):
             continue  # beyond infinity there is nothing
         with pytest.raises(UserError, match=flag(option.name)):
             option.check(value)
+
+
+def test_the_history_of_a_node_names_who_came_and_who_left(simulation):
+    """b waits for a; when the device is found wrong at the end, both are told of."""
+    made = simulation([Job("a", 0, 10), Job("b", 2, 5), Job("c", 20, 1)], (1,))
+    watch = Watch(made.cluster, made.env)
+
+    def check(event):
+        if made.env.now == 20:
+            made.cluster.gpus[0][0]._level = 7
+            made.cluster.capacity._changed(0)
+        watch(event)
+
+    with pytest.raises(InvariantError) as error:
+        made.run(check=check)
+    assert str(error.value).split("\n")[1:] == [
+        "before, on this node:",
+        "0 s: a came",
+        "10.0 s: a left",
+        "10.0 s: b came",
+        "15.0 s: b left",
+    ]

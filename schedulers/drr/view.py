@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import islice
+from operator import attrgetter
 
 import numpy as np
 
@@ -195,10 +196,10 @@ class _LineTable:
 
     def select(self, job: Job, waiting: Iterable[Job], most: int) -> Line:
         """See `View.line`."""
-        index = self._row
-        names = (other.job_id for other in waiting)
-        others = (name for name in names if name != job.job_id)
-        rows = [index[name] for name in islice(others, most)]
+        names = [*map(attrgetter("job_id"), islice(waiting, most + 1))]
+        if job.job_id in names:
+            names.remove(job.job_id)
+        rows = [*map(self._row.__getitem__, names[:most])]
         behind = self._columns[rows]  # (jobs, 6)
         missed = (behind[:, 5] == 0).nonzero()[0]
         if len(missed):
