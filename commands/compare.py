@@ -23,7 +23,7 @@ from clusterdata.generator import MIXES
 from clusterdata.workload import load_workload
 from commands.fgd_openb import TRACES, fgd_openb
 from commands.notes import tell
-from commands.parallel import each, read_seeds
+from commands.parallel import add_workers, each, read_seeds
 from commands.provenance import configured, timing
 from commands.variants import read_variants
 from model.command_line import Parser, read_settings, settings_parser
@@ -88,7 +88,7 @@ def make_parser() -> Parser:
     parser.add_argument(
         "--data", type=Path, default=Path("openb"), help="folder of the openb CSV files"
     )
-    parser.add_argument("--workers", type=int, default=0, help="processes; 0 = cores")
+    add_workers(parser)
     return parser
 
 

@@ -1,5 +1,6 @@
 """Independent tasks over the processes of this machine, or over a Ray cluster."""
 
+import argparse
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
@@ -8,6 +9,23 @@ from tqdm import tqdm
 
 from commands.tasks import Outcome, Task, cores, done
 from model.errors import UserError
+
+
+def add_workers(parser: argparse.ArgumentParser) -> None:
+    """Add `--workers`."""
+    parser.add_argument(
+        "--workers",
+        type=_read_workers,
+        metavar="INT",
+        default=0,
+        help="processes; 0, or local, = as many as there are cores",
+    )
+
+
+def _read_workers(word: str) -> int:
+    if word != "local" and not word.removeprefix("-").isdecimal():
+        raise argparse.ArgumentTypeError(f"{word!r} is neither a number nor local")
+    return 0 if word == "local" else int(word)
 
 
 def each(

@@ -33,7 +33,7 @@ from analysis.run_folder import write_bytes, write_text
 from clusterdata.formats.parquet import parquet_of
 from commands.compare import Cell, cell, code_version, run_cell
 from commands.notes import tell
-from commands.parallel import as_done, read_seeds
+from commands.parallel import add_workers, as_done, read_seeds
 from commands.variants import read_variants
 from model.command_line import Parser
 from model.config import Settings, described_options
@@ -76,7 +76,7 @@ def make_parser() -> Parser:
     parser.add_argument("file", type=Path, help="TOML")
     parser.add_argument("--out", type=Path, default=Path("runs"), help="output folder")
     parser.add_argument("--name", default="", help="what it is called there")
-    parser.add_argument("--workers", type=int, default=0, help="processes; 0 = cores")
+    add_workers(parser)
     parser.add_argument(
         "--address", default="", help="of a Ray cluster; auto, or local"
     )

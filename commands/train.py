@@ -22,6 +22,7 @@ from analysis.bounds import pooled_start_times
 from analysis.run_folder import write_text
 from clusterdata.workload import load_workload
 from commands.curriculum import CELLS, TRAINING, VALIDATION, Cell, of_cell
+from commands.parallel import add_workers
 from commands.train_policy import train_policy
 from model.command_line import Parser, read_settings, settings_parser
 from model.config import Settings
@@ -84,7 +85,7 @@ def make_parser() -> Parser:
     parser.add_argument(
         "--validation", type=int, default=4, help="validation seeds, from 100"
     )
-    parser.add_argument("--workers", type=int, default=0, help="processes; 0 = cores")
+    add_workers(parser)
     parser.add_argument(
         "--address",
         default="",

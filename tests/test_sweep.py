@@ -60,6 +60,14 @@ def test_a_grid_a_list_and_seeds(sweep):
     assert "wall_seconds" not in table
 
 
+def test_local_workers_are_as_many_as_there_are_cores(sweep):
+    assert sweep(PLAN, "--workers", "local", name="a")[1] == \
+        sweep(PLAN, "--workers", "1", name="b")[1]  # fmt: skip
+    code, _, error = sweep(PLAN, "--workers", "many", name="c")
+    assert code == 2
+    assert "'many' is neither a number nor local" in error
+
+
 def test_what_is_done_is_not_done_again(sweep, tmp_path):
     _, first, _ = sweep(PLAN, "--workers", "1")
     cells = sorted((tmp_path / "s" / "cells").iterdir())

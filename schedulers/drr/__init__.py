@@ -12,5 +12,6 @@ line; what is here is our own design behind the published flags.
     state.py      what is free and until when
     kernel.py     where a job fits and how good that is, by fourteen features; compiled
     forward.py    the queue as it would go on from here; compiled
+    heap.py      a heap of ends; compiled
     view.py      the arrays that both need, following the cluster
 """

@@ -12,6 +12,7 @@ import numpy as np
 
 from model.capacity import Ints
 from schedulers.drr.compiled import compiled
+from schedulers.drr.heap import pop, push
 from schedulers.drr.kernel import BIG, Choice, choice, rank
 from schedulers.drr.state import (
     Floats,
@@ -113,7 +114,7 @@ def forward(
             if not _place(weights, tables, line, job, time, given, among, room):
                 break
             among = (0, len(state.whole))
-            _push(ends, started, size, time + line.estimate[job], job)
+            push(ends, started, size, time + line.estimate[job], job)
             size += 1
             starts[job] = time
             waits += time - max(now, line.submit[job])
@@ -131,7 +132,7 @@ def forward(
         ended, among = _end(changing, running, ended, time, among)
         while size and ends[0] <= time:
             last = started[0]
-            size = _pop(ends, started, size)
+            size = pop(ends, started, size)
             for place in range(begins[last], begins[last] + line.workers[last]):
                 node = nodes[place]
                 give_back(changing, node, taken[place], line.milli[last])
@@ -244,34 +245,3 @@ def look_ahead(
         elif not exact:
             waits[way] = np.inf
     return best
-
-
-@compiled
-def _push(keys: Floats, values: Ints, size: int, key: float, value: int) -> None:
-    place = size
-    while place > 0:
-        parent = (place - 1) >> 1
-        if keys[parent] <= key:
-            break
-        keys[place], values[place] = keys[parent], values[parent]
-        place = parent
-    keys[place], values[place] = key, value
-
-
-@compiled
-def _pop(keys: Floats, values: Ints, size: int) -> int:
-    """Take the least out of the heap; return its new size."""
-    size -= 1
-    key, value, place = keys[size], values[size], 0
-    while True:
-        child = 2 * place + 1
-        if child >= size:
-            break
-        if child + 1 < size and keys[child + 1] < keys[child]:
-            child += 1
-        if keys[child] >= key:
-            break
-        keys[place], values[place] = keys[child], values[child]
-        place = child
-    keys[place], values[place] = key, value
-    return size
