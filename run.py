@@ -27,6 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return find_command(name)(words)
     except UserError as error:
         return complain(error)
+    except PermissionError as error:  # a folder that we may not even look into
+        return complain(UserError(f"{error.filename}: {error.strerror}"))
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:  # the reader of our output has left, as `| head` does
