@@ -29,6 +29,46 @@ def test_speed_on_several_gpus_by_hand(gpus, speed):
     assert JOB_CLASSES["resnet50-b64"].speedup(gpus) == pytest.approx(speed, abs=1e-4)
 
 
+@pytest.mark.parametrize("known", JOB_CLASSES.values(), ids=JOB_CLASSES)
+def test_classes_of_jobs_are_plausible(known):
+    assert 0 < known.f < 0.5
+    assert 0 <= known.c2 < 0.05
+    assert 0 <= known.c3 < 0.06
+    assert known.most in (8, 16, 32, 64)
+    assert 1 < known.rho < 2
+    speeds = [known.speedup(gpus) for gpus in range(1, known.most + 1)]
+    assert max(speeds) > 1.5
+    assert all(0 < speed <= gpus for gpus, speed in enumerate(speeds, 1))
+
+
+def test_the_defaults_are_the_published_ones():
+    """What design.md's command lines leave out."""
+    settings = Settings()
+    published = {
+        "num_node": 64, "gpus_per_node": 8, "util_threshold": 0.5, "re_time": 3600.0,
+        "re_num": 5, "lr_actor": 0.04, "lr_critic": 0.02, "beta0": 0.04,
+        "imitation_loss_weight": 0.1, "use_advantage_adjustment": 0.6,
+        "target_popularity": 0.95, "warm_up": 0.2,
+    }  # fmt: skip
+    assert {name: getattr(settings, name) for name in published} == published
+
+
+def test_a_seed_fits_into_64_bits_with_a_sign():
+    assert Settings(seed=2**63 - 1).seed == 2**63 - 1
+    with pytest.raises(UserError, match="--seed"):
+        Settings(seed=2**63)
+
+
+@pytest.mark.parametrize(("workers", "holds"), [(3, True), (4, False)])
+def test_the_pool_holds_a_gang_if_its_memory_does(workers, holds):
+    """Two nodes of 100 MiB; each worker asks for 60, of which the sum has three."""
+    nodes = [Node(f"n{k}", 8, memory_mib=100) for k in range(2)]
+    capacity = Capacity(nodes, ("gpu", "memory"))
+    gang = Job("g", 0, 1, memory_mib=60, num_workers=workers)
+
+    assert capacity.pool_holds(gang) == holds
+
+
 @pytest.mark.parametrize("load", ["0", "-1", "1001"])
 def test_a_load_is_above_0_and_at_most_1000(load):
     with pytest.raises(UserError, match="--target-load"):
