@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UserError as error:
         return complain(error)
     except PermissionError as error:  # a folder that we may not even look into
-        return complain(UserError(f"{error.filename}: {error.strerror}"))
+        return complain(UserError(f"{error.filename or error}: permission denied"))
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:  # the reader of our output has left, as `| head` does

@@ -121,7 +121,9 @@ def read_config(folder: Path) -> dict[str, Any]:
     for name in names:
         if not (folder / name).is_file():
             raise UserError(f"{folder} is no complete run: {folder / name}")
-    config: dict[str, Any] = json.loads((folder / "config.json").read_text())
+    config = json.loads((folder / "config.json").read_text())
+    if not isinstance(config, dict):
+        raise UserError(f"{folder}: config.json holds no settings")
     return config
 
 
@@ -175,8 +177,9 @@ def csv_parts(frame: pd.DataFrame) -> Iterator[str]:
     """Yield the same in parts, so that a long table takes little memory."""
     texts = frame.select_dtypes(exclude=["number", "bool"]).columns
     for start in range(0, max(1, len(frame)), PART):
-        part = frame.iloc[start : start + PART]
-        part = part.assign(**{name: as_cells(part[name]) for name in texts})
+        part = frame.iloc[start : start + PART].copy()
+        for name in texts:
+            part[name] = as_cells(part[name])
         yield part.to_csv(index=False, header=start == 0, lineterminator="\n")
 
 

@@ -7,8 +7,9 @@
     python -m benchmarks --write-baseline       they are meant to be as they are now
 
 Writes benchmarks.csv, benchmarks.md and benchmarks.png into `--out`. `--check` compares
-with benchmarks/baseline.json: calls per job do not depend on the machine, so one that
-is dearer by more than 5 % is a regression, and the exit code is 1.
+with benchmarks/baseline.json: calls per job do not depend on the machine (a little on
+the versions of Python and NumPy), so one that is dearer by more than 5 % is a
+regression, and the exit code is 1.
 """
 
 import argparse

@@ -8,7 +8,6 @@ is quoted, and calls are what a regression is told by.
 import cProfile
 import gc
 import pstats
-import resource
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -75,11 +74,6 @@ def peak_memory(arguments: Sequence[str]) -> float:
     command = [sys.executable, "-c", code, *arguments]  # children of its own
     found = subprocess.run(command, check=True, capture_output=True, text=True)
     return int(found.stdout) / 1024
-
-
-def own_peak() -> float:
-    """Return the peak resident memory of this process so far, MiB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def w64(jobs: int, load: float, seed: int = 0) -> list[Job]:

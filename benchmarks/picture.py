@@ -49,7 +49,13 @@ def _growth(axes: Axes, rows: pd.DataFrame, title: str) -> None:
 def _bars(axes: Axes, rows: pd.DataFrame, title: str) -> None:
     """Draw a bar for each case; a range if there are its least and most."""
     cases = rows[~rows["case"].str.contains(", least|, most")]
-    bars = axes.barh(cases["case"], cases["value"], color="#0072B2")
+    known = rows.set_index("case")["value"]
+    ranges = [
+        [abs(known.get(f"{case}, {end}", value) - value)
+         for case, value in cases[["case", "value"]].to_numpy()]
+        for end in ("least", "most")
+    ]  # fmt: skip
+    bars = axes.barh(cases["case"], cases["value"], color="#0072B2", xerr=ranges)
     axes.bar_label(bars, fmt="%.3g", padding=3)
     axes.set(xlabel=title, xscale="log")
     least, most = cases["value"].min(), cases["value"].max()

@@ -16,7 +16,7 @@ from benchmarks.measuring import calls, cpu_seconds, paired, peak_memory, w64
 from benchmarks.skeleton import run_skeleton
 from clusterdata.formats.canonical import to_csv
 from clusterdata.generator import generate
-from commands.train_policy import Episode, experience
+from commands.train_policy import Episode, experience, prepared
 from model.config import Settings
 from model.job import Job
 from processes.simulation import Simulation, simulate
@@ -67,7 +67,7 @@ def skeleton(quick: bool) -> Iterator[Row]:
         yield Row("skeleton", name, 64, len(jobs) / found.seconds, "jobs/s")
 
 
-def cost_calls(quick: bool) -> Iterator[Row]:
+def cost_calls(quick: bool = True) -> Iterator[Row]:
     """Count function calls per job, the same everywhere; `--check` compares them."""
     jobs_asked = 3000
     for name in CHEAP[:4]:
@@ -166,10 +166,12 @@ def learning(quick: bool) -> Iterator[Row]:
         seconds = cpu_seconds(simulation.run)
         number = simulation.scheduler.measures()["drr_decisions"]
         yield Row("learning", case, 64, number / seconds, "decisions/s")
-    busy = replace(settings, interarrival_time=7.0)  # so that there is much to look at
+    gap = 3.0 if quick else 7.0  # so that there is much to look at
+    busy = replace(settings, interarrival_time=gap)
     apprentice = Apprentice(Network(fresh(np.random.default_rng(0))))
     told: list[Any] = []
     episode = Episode(busy, "pretrained")
+    number = prepared(episode).run().measures["drr_decisions"]
     seconds = cpu_seconds(lambda: told.extend(experience(episode)))
     rng = np.random.default_rng(0)
     seconds += cpu_seconds(lambda: apprentice.learn([told], rng))

@@ -95,7 +95,8 @@ def main() -> None:
     print(ROW.format(*heads))
     for case in cases:
         print(measure(*case, asked.rounds), flush=True)
-    print(f"peak memory of run.py, FGD: {peak_memory(['--scheduler', 'FGD']):.0f} MiB")
+    memory = peak_memory(["run.py", "--scheduler", "FGD"])
+    print(f"peak memory of run.py, FGD: {memory:.0f} MiB")
     if asked.profile:
         for name, *case in cases:
             print(name)

@@ -16,7 +16,7 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workers",
         type=_read_workers,
-        metavar="INT",
+        metavar="INT|local",
         default=0,
         help="processes; 0, or local, = as many as there are cores",
     )

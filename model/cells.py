@@ -31,7 +31,7 @@ def from_cell(text: str) -> str:
 def as_cells(texts: Iterable[object]) -> list[Any]:
     """Return texts as they are written; what is no text, as None or nan, stays."""
     kept = list(texts)
-    if not any(isinstance(text, str) and text.startswith(START) for text in set(kept)):
+    if not any(isinstance(text, str) and text.startswith(START) for text in kept):
         return kept
     return [as_cell(text) if isinstance(text, str) else text for text in kept]
 

@@ -46,7 +46,7 @@ def accepts(constraint: str, gpu_type: str) -> bool:
     return not constraint or bool(gpu_type and gpu_type in constraint.split("|"))
 
 
-_shared_request = lru_cache(maxsize=2**16)(Request)  # jobs of a kind share theirs
+_shared_request = lru_cache(maxsize=2**16, typed=True)(Request)  # one for each kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class Placement(NamedTuple):
 Placements = tuple[Placement, ...]  # one for each worker of a job
 
 
-@lru_cache(maxsize=2**16)
+@lru_cache(maxsize=2**16, typed=True)
 def one_place(node: int, gpus: tuple[int, ...]) -> Placements:
     """Return the placements of a job of one worker; equal ones are one object."""
     return (Placement(node, gpus),)

@@ -84,24 +84,29 @@ class Monitor:
 
     def frame(self) -> pd.DataFrame:
         """Return the samples, one row each, in order of time."""
-        table = np.concatenate([*self._parts, self._derive(self._rows)])
-        self._parts, self._kept = [table], len(table)
-        self._rows, self._last = 0, -1.0
+        self._take_up()
+        table = np.concatenate([*self._parts, self._derive(1)])
+        self._parts = [table[:-1]]  # of which there is no second copy
         return pd.DataFrame(table, columns=list(COLUMNS), copy=False)
 
     def _flush(self) -> None:
-        """Turn all raw rows but the last into table rows; halve the table if full."""
-        self._parts.append(self._derive(self._rows - 1))
-        self._kept += self._rows - 1
-        self._raw[: RAW.size] = self._raw[(self._rows - 1) * RAW.size :]
-        self._rows = 1
+        """Take up all raw rows but the last; halve the table if it is full."""
+        self._take_up()
         while self._kept > self._max_rows:
             table = _merge(np.concatenate(self._parts), self._last)
             self._parts, self._kept = [table], len(table)
 
+    def _take_up(self) -> None:
+        """Turn all raw rows but the last into table rows."""
+        self._parts.append(self._derive(self._rows - 1))
+        self._kept += self._rows - 1
+        self._raw[: RAW.size] = self._raw[(self._rows - 1) * RAW.size :]
+        self._rows = 1
+
     def _derive(self, rows: int) -> Table:
         """Return the rows of `COLUMNS` for the first raw ones."""
-        raw = np.frombuffer(bytes(self._raw[: rows * RAW.size])).reshape(rows, -1)
+        raw = np.frombuffer(bytes(self._raw[: rows * RAW.size]))
+        raw = raw.reshape(rows, RAW.size // 8)
         time, allocated, free, amount, blocked, *rest = raw.T
         fragmented = amount / self._fragmentation.weight
         stranded = blocked * free
@@ -121,6 +126,6 @@ def _merge(table: Table, end: float) -> Table:
     span = seconds[:pairs:2] + seconds[1:pairs:2]
     merged = table[::2].copy()
     for column in range(1, table.shape[1]):  # one by one, since all take much memory
-        area = (table[:pairs, column]) * seconds[:pairs]
+        area = table[:pairs, column] * seconds[:pairs]
         merged[: pairs // 2, column] = (area[::2] + area[1::2]) / span
     return merged

@@ -50,6 +50,41 @@ def test_each_number_of_the_observation_is_what_it_says():
     assert seen.context.tolist() == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(
+    "behind",
+    [
+        [Job("wide", 1, 50, 1, num_workers=5)],  # four GPUs are on open nodes
+        [Job("cpu", 1, 50, 0, 0, num_workers=9)],
+        [Job("gang", 1, 50, 2, num_workers=2)],
+    ],
+    ids=lambda jobs: jobs[0].job_id,
+)
+def test_gangs_behind_do_not_blind_the_look_ahead(behind):
+    """The same story as below, with a node that is down and a gang behind the pair."""
+    running = [(100.0, 0, (0,), 1000), (1000.0, 1, (0,), 1000)]
+    made = running_world([2, 2, 2], running)
+    made.capacity.set_open(2, False)
+    settings = Settings(scheduler="DRR", teacher="BestFit", look_ahead=2)
+    scheduler, pending = DRR(made, settings), PendingQueue()
+    scheduler.parameters = fresh(np.random.default_rng(0))
+    for job in (Job("small", 1, 500), Job("pair", 1, 50, 2), *behind):
+        scheduler.arrived(job, 1.0)
+        pending.add(job)
+
+    assert scheduler.decide(pending, 1.0).placements == (Placement(1, (1,)),)
+    assert scheduler.measures()["drr_corrected"] == 1
+
+
+@pytest.mark.parametrize("gpus", [50, 53, 54, 64, 65])
+def test_nodes_may_be_wide(gpus):
+    """Bits of more than 53 devices do not fit into a float."""
+    jobs = [Job("a", 0, 10, gpus), Job("b", 1, 10, 1), Job("c", 2, 10, gpus)]
+    nodes = [Node("n", gpus), Node("m", gpus)]
+    for name in ("TunedLinear", "DRR"):
+        records = simulate(Settings(scheduler=name, learn=False), jobs, nodes).records
+        assert [record.start_time for record in records] == [0, 1, 10]
+
+
 @pytest.mark.parametrize(("look_ahead", "node"), [(2, 1), (0, 0)])
 def test_the_look_ahead_keeps_the_node_that_the_next_job_needs(look_ahead, node):
     """Nodes of 2 GPUs; one job ends on node 0 at 100, one on node 1 at 1000. The head,

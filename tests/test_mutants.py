@@ -1,5 +1,6 @@
 """What mutation testing found untested: small facts that nothing else held."""
 
+import pandas as pd
 import pytest
 
 from model.capacity import Capacity
@@ -137,3 +138,18 @@ def test_the_history_of_a_node_names_who_came_and_who_left(simulation):
         "10.0 s: b came",
         "15.0 s: b left",
     ]
+
+
+def test_jobs_of_one_kind_share_their_request_but_not_its_types():
+    """2.0 == 2, yet a job made of floats must not lend them to the next one."""
+    assert Job("a", 0, 1, 2).request is Job("b", 5, 9, 2).request
+    Job("float", 0, 1, 2.0, 1000.0)
+
+    assert type(Job("c", 0, 1, 2, 1000).request.num_gpus) is int
+
+
+def test_samples_can_be_had_twice(simulation):
+    made = simulation([Job("a", 0, 10), Job("b", 3, 4)], (2,))
+    samples = made.run().samples
+
+    pd.testing.assert_frame_equal(made.monitor.frame(), samples)

@@ -1,5 +1,7 @@
 """The linear scorer: ranks as defined, replays as SimPy does, and can be tuned."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -58,6 +60,11 @@ def test_the_compiled_queue_starts_every_job_when_simpy_does(nodes, gap, mix, ga
     )
     jobs = generate(settings)
     assert any(job.num_workers > 1 for job in jobs) == gangs
+    if gangs:  # some of jobs without a GPU
+        jobs = [
+            replace(job, num_gpus=0, gpu_milli=0, num_workers=3) if k % 9 == 0 else job
+            for k, job in enumerate(jobs)
+        ]
 
     simulated = simulate(settings, jobs).jobs_frame()["start_time"].to_numpy()
     replayed = Replay(jobs, settings.uniform_cluster()).starts(tuned_weights())

@@ -13,5 +13,6 @@ line; what is here is our own design behind the published flags.
     kernel.py     where a job fits and how good that is, by fourteen features; compiled
     forward.py    the queue as it would go on from here; compiled
     heap.py      a heap of ends; compiled
+    line.py      the jobs that wait, as arrays
     view.py      the arrays that both need, following the cluster
 """

@@ -41,8 +41,9 @@ from schedulers.drr.kernel import (
     node_score,
     share_score,
 )
+from schedulers.drr.line import estimate
 from schedulers.drr.state import Floats, State, Tables
-from schedulers.drr.view import View, estimate
+from schedulers.drr.view import View
 from schedulers.queue import PendingQueue
 
 SEVEN, CONTEXT = 7, 9  # numbers seen of a device, and of all the rest

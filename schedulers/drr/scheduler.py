@@ -86,6 +86,8 @@ class DRR(TunedLinear):
             return True
         head, settings = pending.head, self._settings
         line = self.view.line(head, pending, self._most)
+        if not len(line.submit):  # nothing that is planned could start it
+            return True
         behind = float(len(pending) - len(line.submit))
 
         def cost(job: Job) -> float:

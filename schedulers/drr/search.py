@@ -22,8 +22,9 @@ from model.target import target_workload
 from schedulers.base import World
 from schedulers.drr.forward import Running, forward, scratch
 from schedulers.drr.kernel import BIG, weights_of
+from schedulers.drr.line import line_of
 from schedulers.drr.state import Floats
-from schedulers.drr.view import View, line_of
+from schedulers.drr.view import View
 
 WARM_UP = 0.2  # share of jobs, first ones, left out
 SMOOTH = 0.7  # weight of the new elite in mean and spread

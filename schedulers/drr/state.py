@@ -10,6 +10,7 @@ from model.job import WHOLE_GPU
 from schedulers.drr.compiled import compiled
 
 Floats = NDArray[np.float64]
+MANY = 2**31  # workers that ask for no device fit anywhere
 
 
 class State(NamedTuple):
@@ -82,8 +83,10 @@ def slots(state: State, num_gpus: int, milli: int) -> int:
     for node in range(len(state.whole)):
         if state.closed[node]:
             continue
-        if not 0 < milli < WHOLE_GPU:
-            found += state.whole[node] // max(1, num_gpus)
+        if num_gpus == 0:
+            found += MANY
+        elif milli == WHOLE_GPU:
+            found += state.whole[node] // num_gpus
         else:
             for device in range(state.free.shape[1]):
                 found += state.free[node, device] // milli

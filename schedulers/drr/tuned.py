@@ -13,8 +13,9 @@ from model.config import Settings
 from model.job import Job, Request
 from schedulers.base import DEFAULTS, World
 from schedulers.drr.kernel import choice, rank, weights_of
+from schedulers.drr.line import estimate
 from schedulers.drr.state import Floats
-from schedulers.drr.view import View, estimate
+from schedulers.drr.view import View
 from schedulers.placing import PlacingScheduler
 
 TUNED = Path(__file__).with_name("tuned.json")

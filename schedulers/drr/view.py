@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from itertools import islice
-from operator import attrgetter
 
 import numpy as np
 
@@ -14,10 +12,10 @@ from model.job import WHOLE_GPU, Job, Placements, Request
 from schedulers.base import World
 from schedulers.decision import PlannedMove
 from schedulers.drr.forward import Line, Running
+from schedulers.drr.line import LineTable, startable
 from schedulers.drr.state import Floats, State, Tables, copied
 
 WIDEST = 50  # devices of a node that fit into the bits of a float
-SHORTEST = 1.0  # s; what a job without duration counts as
 _Place = tuple[Placements, float]  # where, and until when, s
 OVERDUE = 60.0  # s; a job that should have ended goes on for as long as it is late
 
@@ -48,7 +46,7 @@ class View:
         self._residents = [np.empty((4, 0)) for _ in nodes]  # as `Running`, by node
         self._none: Bools = np.zeros(len(nodes), dtype=bool)
         self._seen = 0  # clock of the capacity
-        self._line = _LineTable()
+        self._line = LineTable()
         self.joined, self.left = self._line.add, self._line.remove
 
     def state(self, request: Request) -> State:
@@ -102,14 +100,24 @@ class View:
         for node in sorted(changed):
             there = {held.job.job_id: held for held in self._held.on_node(node)}
             state.whole[node] = (state.free[node] == WHOLE_GPU).sum()
-            residents[node] = self._rows(node, (there | joined).values(), place)
-            state.gpu_end[node] = _ends(residents[node], state.gpu_end.shape[1])
-            state.node_end[node] = residents[node][0].max(initial=0.0)
+            rows, ends = self._rows(node, (there | joined).values(), place)
+            residents[node], state.gpu_end[node] = rows, ends
+            state.node_end[node] = rows[0].max(initial=0.0)
         return state, _sorted(residents, now)
 
     def line(self, job: Job, waiting: Iterable[Job], most: int) -> Line:
-        """Return a job and those that wait behind it, as far as they are covered."""
-        return self._line.select(job, waiting, most)
+        """Return a job and those that wait behind it, as far as they are covered.
+
+        It ends before one that the open nodes could not hold if they were idle, which
+        may be the first, and after *most* workers behind the first.
+        """
+        line, capacity = self._line.select(job, waiting, most), self._capacity
+        kept = int((line.workers.cumsum() <= line.workers[0] + most).sum())
+        if not capacity.all_open:
+            sizes = capacity.num_gpus[capacity.open]
+            kept = min(kept, startable(line, sizes))
+        submit, seconds, *asked = line
+        return Line(submit[:kept], seconds[:kept], *(column[:kept] for column in asked))
 
     def _follow(self) -> None:
         capacity = self._capacity
@@ -124,16 +132,19 @@ class View:
 
     def _look_at(self, node: int) -> None:
         """Note until when whom holds what on a node."""
-        rows = self._rows(node, self._held.on_node(node), {})
-        self._gpu_end[node] = _ends(rows, self._gpu_end.shape[1])
+        rows, ends = self._rows(node, self._held.on_node(node), {})
+        self._residents[node], self._gpu_end[node] = rows, ends
         self._node_end[node] = rows[0].max(initial=0.0)
-        self._residents[node] = rows
 
     def _rows(
         self, node: int, residents: Iterable[Held], place: Mapping[str, _Place]
-    ) -> Floats:
-        """Return what jobs hold on a node, (4, workers), some of them elsewhere."""
+    ) -> tuple[Floats, list[float]]:
+        """Return what jobs hold on a node, some of them elsewhere.
+
+        As `Running`, (4, workers), and when each device's last job ends, (gpus,) s.
+        """
         rows: list[float] = []
+        ends = [0.0] * self._gpu_end.shape[1]
         for held in residents:
             placements, end = held.placements, held.expected_end
             if place:
@@ -142,20 +153,10 @@ class View:
             for there, gpus in placements:
                 if there == node:
                     rows += (end, node, bits(gpus), milli)
-        return np.array(rows).reshape(-1, 4).T
-
-
-def _ends(rows: Floats, gpus: int) -> list[float]:
-    """Return when the last job on each device of a node ends, (gpus,) s."""
-    ends = [0.0] * gpus
-    for end, _, taken, _ in rows.T.tolist():
-        left = int(taken)
-        while left:
-            gpu = (left & -left).bit_length() - 1
-            left &= left - 1
-            if end > ends[gpu]:
-                ends[gpu] = end
-    return ends
+                    for gpu in gpus:
+                        if end > ends[gpu]:
+                            ends[gpu] = end
+        return np.array(rows).reshape(-1, 4).T, ends
 
 
 def _sorted(residents: Sequence[Floats], now: float) -> Running:
@@ -166,66 +167,6 @@ def _sorted(residents: Sequence[Floats], now: float) -> Running:
     columns = columns[:, columns[0].argsort(kind="stable")]
     node, taken, milli = columns[1:].astype(np.int64)
     return Running(columns[0], node, taken, milli)
-
-
-class _LineTable:
-    """The jobs that have come and not left, a row each."""
-
-    def __init__(self) -> None:
-        self._row: dict[str, int] = {}
-        self._spare: list[int] = []
-        self._columns: Floats = np.empty((64, 6))
-
-    def add(self, job: Job) -> None:
-        """Note a job that joins the queue, at first or again."""
-        if job.job_id not in self._row:
-            self._row[job.job_id] = self._spare.pop() if self._spare else self._grow()
-        self._columns[self._row[job.job_id]] = (*_asked(job), not job.gpu_type)
-
-    def remove(self, job: Job) -> None:
-        """Forget a job."""
-        row = self._row.pop(job.job_id, None)
-        if row is not None:
-            self._spare.append(row)
-
-    def _grow(self) -> int:
-        row = len(self._row)
-        if row == len(self._columns):
-            self._columns = np.concatenate([self._columns, self._columns])
-        return row
-
-    def select(self, job: Job, waiting: Iterable[Job], most: int) -> Line:
-        """See `View.line`."""
-        names = [*map(attrgetter("job_id"), islice(waiting, most + 1))]
-        if job.job_id in names:
-            names.remove(job.job_id)
-        rows = [*map(self._row.__getitem__, names[:most])]
-        behind = self._columns[rows]  # (jobs, 6)
-        missed = (behind[:, 5] == 0).nonzero()[0]
-        if len(missed):
-            behind = behind[: missed[0]]
-        return _line(np.concatenate([[_asked(job)], behind[:, :5]]))
-
-
-def line_of(jobs: Iterable[Job]) -> Line:
-    """Return the jobs as a line, in their order."""
-    return _line(np.array([_asked(job) for job in jobs]))
-
-
-def _line(rows: Floats) -> Line:
-    submit, estimated, *asked = rows.T
-    return Line(submit.copy(), estimated.copy(), *np.array(asked, np.int64))
-
-
-def _asked(job: Job) -> tuple[float, float, int, int, int]:
-    """Return a job's row of a `Line`."""
-    seconds = estimate(job)
-    return job.submit_time, seconds, job.num_gpus, job.gpu_milli, job.num_workers
-
-
-def estimate(job: Job) -> float:
-    """Return the duration that is believed, s, above 0."""
-    return max(job.estimate, SHORTEST)
 
 
 @cache
