@@ -212,3 +212,11 @@ def to_json(values: dict[str, Any]) -> str:
         for name, value in values.items()
     }
     return json.dumps(plain, indent=2, allow_nan=False) + "\n"
+
+
+def measures_of(text: str) -> dict[str, Any]:
+    """Return measures that `to_json` has written; what had no value is nan again."""
+    values: dict[str, Any] = json.loads(text)
+    return {
+        name: float("nan") if value is None else value for name, value in values.items()
+    }

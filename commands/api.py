@@ -7,7 +7,6 @@ run.summary["mean_queueing_delay"], run.jobs, run.cluster, run.moves
 """
 
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +18,7 @@ import pandas as pd
 from analysis.comparison import compare as lines_of
 from analysis.comparison import markdown
 from analysis.report import write_report
-from analysis.run_folder import Run, read_run, run_of
+from analysis.run_folder import Run, measures_of, read_run, run_of
 from analysis.timeline import timeline
 from clusterdata.registry import read_trace
 from clusterdata.workload import Workload, load_changes, load_nodes, load_workload
@@ -117,7 +116,7 @@ def compare(
         for label, variant in read_variants(schedulers, asked)
     ]
     texts = each(run_cell, cells, workers, "comparing")
-    table = pd.DataFrame([json.loads(text) for _, text in texts])
+    table = pd.DataFrame([measures_of(text) for _, text in texts])
     return table.assign(scheduler=[cell.label for cell in cells])
 
 

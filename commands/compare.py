@@ -6,7 +6,6 @@ run.py compare --experiment fgd-openb --data FOLDER
 """
 
 import hashlib
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,7 +17,7 @@ import pandas as pd
 from analysis.comparison import compare, latex, markdown
 from analysis.figures import save_figure
 from analysis.frontier import draw_frontier
-from analysis.run_folder import run_of, to_json, write_csv, write_text
+from analysis.run_folder import measures_of, run_of, to_json, write_csv, write_text
 from clusterdata.generator import MIXES
 from clusterdata.workload import load_workload
 from commands.fgd_openb import TRACES, fgd_openb
@@ -119,7 +118,7 @@ def run_cells(cells: Sequence[Cell], seeds: int, out: Path, workers: int) -> int
     for path, text in each(run_cell, missing, workers, "comparing"):
         write_text(text, path)
     rows = pd.DataFrame(
-        [{**json.loads(c.path.read_text()), "scheduler": c.label} for c in cells]
+        [{**measures_of(c.path.read_text()), "scheduler": c.label} for c in cells]
     )
     compared = compare(rows)
     tables = markdown(compared, seeds)

@@ -20,7 +20,6 @@ the same bytes whatever the number of workers.
 """
 
 import itertools
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -29,7 +28,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.run_folder import write_bytes, write_text
+from analysis.run_folder import measures_of, write_bytes, write_text
 from clusterdata.formats.parquet import parquet_of
 from commands.compare import Cell, cell, code_version, run_cell
 from commands.notes import tell
@@ -166,7 +165,7 @@ def dataset(cells: Sequence[Cell]) -> bytes:
     """
     rows = []
     for one in cells:
-        measures = json.loads(one.path.read_text())
+        measures = measures_of(one.path.read_text())
         row = {"variant": one.label, **one.settings.as_dict(), **measures}
         rows.append({name: row[name] for name in row if name not in TIMES})
     return parquet_of(pd.DataFrame(rows).assign(code=code_version()))

@@ -118,6 +118,16 @@ def test_what_cannot_be_compared_is_one_line(tmp_path, capsys, words, message):
     assert error.count("\n") == 1
 
 
+@pytest.mark.parametrize("queue", ["easy", "backfill", "sjf"])
+def test_without_a_bound_no_gap_is_said_to_be_closed(tmp_path, capsys, queue):
+    words = ["--schedulers", "FGD,BestFit", "--queue", queue, "--workers", "1"]
+    assert run(tmp_path, *words) == 0
+    table = pd.read_csv(next(tmp_path.rglob("comparison.csv")))
+
+    assert table["pooled_mean_queueing_delay"].isna().all()
+    assert "BestFit" in capsys.readouterr().out
+
+
 def test_a_changed_trace_file_is_run_again(tmp_path, capsys):
     trace = tmp_path / "t.csv"
     for seconds in 100, 9000:
