@@ -47,6 +47,7 @@ def test_thinning_keeps_every_time_integral(simulation, monkeypatch, max_rows):
 def test_no_row_is_lost_when_the_buffer_is_full(simulation, monkeypatch):
     def samples(buffer):
         monkeypatch.setattr("processes.monitor.BUFFER", buffer)
-        return simulation(generate(Settings(num_jobs=200)), (8,) * 4).run().samples
+        return simulation(generate(Settings(num_jobs=400)), (8,) * 4).run().samples
 
-    pd.testing.assert_frame_equal(samples(16), samples(2**13))
+    for buffer in (16, 300):
+        pd.testing.assert_frame_equal(samples(buffer), samples(2**13))
