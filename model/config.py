@@ -131,7 +131,8 @@ class Settings(
         )
         if not ok:
             raise UserError(
-                f"{flag(name)} {getattr(self, name)}: must be finite and at least 0"
+                f"{flag(name)} {getattr(self, name)}: must be 1 to {most} numbers, "
+                f"finite and at least 0"
             )
         return tuple(numbers)
 

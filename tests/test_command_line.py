@@ -64,7 +64,7 @@ def test_dashes_and_underscores_and_equals_signs_mean_the_same(cli, tmp_path):
         ("--use-attn maybe", "'maybe' is neither True nor False"),
         ("--resources gpu,ram", "'ram' is none of gpu, cpu, memory"),
         ("--duration-range 9-1", "--duration-range 9-1: LOW < HIGH"),
-        ("--migration-cost cheap", "--migration-cost cheap: must be finite"),
+        ("--migration-cost cheap", "--migration-cost cheap: must be 1 to 2 numbers"),
         (
             "--init_dim 3585",
             "--init-dim 3585: this cluster of 64 nodes x 8 GPUs needs 3584",

@@ -38,6 +38,7 @@ def test_thinning_keeps_every_time_integral(simulation, monkeypatch, max_rows):
         sim.monitor._max_rows = limit
         samples = sim.run().samples
         assert len(samples) <= limit + 16
+        assert sim.monitor._kept == len(samples) - 1
         seconds = np.diff(samples["time"])
         return samples.iloc[:-1].mul(seconds, axis=0).sum().drop("time")
 

@@ -54,6 +54,12 @@ def test_the_defaults_are_the_published_ones():
     assert {name: getattr(settings, name) for name in published} == published
 
 
+def test_a_hundred_slack_factors_are_enough():
+    assert len(Settings(deadline_slack=",".join(["2"] * 100)).slack_factors) == 100
+    with pytest.raises(UserError, match="must be 1 to 100 numbers"):
+        Settings(deadline_slack=",".join(["2"] * 101))
+
+
 def test_a_seed_fits_into_64_bits_with_a_sign():
     assert Settings(seed=2**63 - 1).seed == 2**63 - 1
     with pytest.raises(UserError, match="--seed"):
