@@ -65,7 +65,7 @@ def pooled_start_times(
     jobs = zip(
         submits.tolist(),
         np.asarray(duration, dtype=float).tolist(),
-        demands.tolist(),
+        (row.tolist() for row in demands),  # one by one: all take much memory
         strict=True,
     )
     for submit, seconds, asks in jobs:
@@ -89,7 +89,7 @@ def pooled_delays(jobs: pd.DataFrame, capacity: dict[str, int]) -> Floats:
     capacity : amount of each counted resource in the cluster: ``gpu_milli`` and, if
         they must fit, ``cpu_milli`` and ``memory_mib``.
     """
-    asked = jobs[jobs["status"] != "refused"]
+    asked = those(jobs, jobs["status"] != "refused")
     demand = []
     for name in capacity:
         each = asked[name] * (asked["num_gpus"] if name == "gpu_milli" else 1)
@@ -102,6 +102,11 @@ def pooled_delays(jobs: pd.DataFrame, capacity: dict[str, int]) -> Floats:
     )
     delays: Floats = starts - asked["submit_time"].to_numpy(float)
     return delays
+
+
+def those(frame: pd.DataFrame, rows: "pd.Series[bool]") -> pd.DataFrame:
+    """Return some rows of a frame; all are no second copy of it."""
+    return frame if rows.all() else frame[rows]
 
 
 def gap_closed(delay: float, delay_fgd: float, delay_pooled: float) -> float:

@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from analysis.bounds import bound_holds, pooled_delays
+from analysis.bounds import bound_holds, pooled_delays, those
 from analysis.metrics import load_window
 from analysis.run_folder import Run, read_run
 from model.errors import UserError, complain
@@ -59,9 +59,9 @@ def colour(run: Run) -> str:
 
 def measured_jobs(run: Run) -> pd.DataFrame:
     """Return the finished jobs after the warm-up."""
-    asked = run.jobs[run.jobs["status"] != "refused"]
+    asked = those(run.jobs, run.jobs["status"] != "refused")
     measured = asked.iloc[int(run.config["settings"]["warm_up"] * len(asked)) :]
-    return measured[measured["status"] == "finished"]
+    return those(measured, measured["status"] == "finished")
 
 
 def draw_delay_cdf(axes: Axes, runs: Sequence[Run]) -> Axes:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.bounds import pooled_mean
+from analysis.bounds import pooled_mean, those
 
 SHORT = 10.0  # s; shorter jobs count as this long in the bounded slowdown
 
@@ -30,9 +30,9 @@ def summarize(
     config : its config.json, for the settings and the capacity of the cluster.
     """
     settings = config["settings"]
-    asked = jobs[jobs["status"] != "refused"]
+    asked = those(jobs, jobs["status"] != "refused")
     measured = asked.iloc[int(settings["warm_up"] * len(asked)) :]
-    done = measured[measured["status"] == "finished"]
+    done = those(measured, measured["status"] == "finished")
     return {
         "scheduler": settings["scheduler"],
         "queue": settings["queue"],
@@ -99,7 +99,7 @@ def makespan_measures(jobs: pd.DataFrame) -> dict[str, float]:
     makespan : last end - first submission, s.
     throughput : jobs finished per hour of it.
     """
-    done = jobs[jobs["status"] == "finished"]
+    done = those(jobs, jobs["status"] == "finished")
     makespan = float(done["end_time"].max() - jobs["submit_time"].min())
     hours = makespan / 3600
     throughput = len(done) / hours if hours > 0 else float("nan")
@@ -184,7 +184,7 @@ def fairness_measures(measured: pd.DataFrame) -> dict[str, float]:
     deadlines_met : share of the jobs with a deadline that ended by then; a job that
         never ended misses its deadline, refused jobs do not count.
     """
-    done = measured[measured["status"] == "finished"]
+    done = those(measured, measured["status"] == "finished")
     slowdown = bounded_slowdown(done).groupby(done["user"].fillna("")).mean()
     jain = float("nan")
     if len(slowdown) > 1:
