@@ -115,6 +115,7 @@ BOUNDED = [
 @pytest.mark.parametrize("option", BOUNDED, ids=lambda option: option.name)
 def test_both_limits_of_a_setting_are_allowed_and_nothing_beyond(option):
     low, high = option.allowed
+    assert low >= 0  # nothing that is counted or measured here can be less
     for value in (low, *([high] if high < float("inf") else [])):
         option.check(option.kind(value))
     for value in (low - 1, high + 1, float("nan")):
