@@ -17,9 +17,9 @@ from model.result import Result
 ORIGIN = ("settings", "trace_sha256", "files_sha256")  # what makes two runs the same
 TEXT_COLUMNS = ("job_id", "gpu_type", "user", "job_class", "nodes", "gpus", "reason",
                 "restarts")  # fmt: skip
-# pandas 3 reads floats exactly by default and deprecates asking for it
 TABLES, VALUES = ("jobs", "cluster", "moves"), ("config", "summary", "timing")
 PART = 20_000  # rows of a table that are written at a time
+# pandas 3 reads floats exactly by default and deprecates asking for it
 EXACT: Any = {} if pd.__version__ >= "3" else {"float_precision": "round_trip"}
 
 
@@ -136,22 +136,20 @@ def read_run(path: str | Path) -> Run:
         If the folder is not a complete run.
     """
     folder = Path(path)
-    try:
-        config, summary, timing = (
-            json.loads((folder / f"{name}.json").read_text()) for name in VALUES
+    config = read_config(folder)
+    summary, timing = (
+        json.loads((folder / f"{name}.json").read_text()) for name in VALUES[1:]
+    )
+    jobs, cluster, moves = (
+        pd.read_csv(
+            folder / f"{name}.csv",
+            dtype=dict.fromkeys(TEXT_COLUMNS, str),
+            keep_default_na=False,  # a user may be called NA
+            na_values=[""],
+            **EXACT,
         )
-        jobs, cluster, moves = (
-            pd.read_csv(
-                folder / f"{name}.csv",
-                dtype=dict.fromkeys(TEXT_COLUMNS, str),
-                keep_default_na=False,  # a user may be called NA
-                na_values=[""],
-                **EXACT,
-            )
-            for name in TABLES
-        )
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise UserError(f"{folder} is no complete run: {error.filename}") from None
+        for name in TABLES
+    )
     for name, missing in (("restarts", ""), ("lost_seconds", 0.0)):
         if name not in jobs:  # a run of an earlier version
             jobs[name] = missing

@@ -21,7 +21,7 @@ TESTS = (  # the quick ones first, since the first that fails ends a run
     "test_deschedule", "test_metrics", "test_state_machine", "test_fragmentation",
     "test_brute_force", "test_planners", "test_disciplines", "test_oracle",
     "test_invariants", "test_failures", "test_command_line", "test_run_folder",
-    "test_learning", "test_generator", "test_trust",
+    "test_learning", "test_generator", "test_trust", "test_hostile", "test_watch",
 )  # fmt: skip
 CONFIG = """
 [cosmic-ray]

@@ -69,8 +69,10 @@ class Result:
         names = [column.name for column in fields(Job) if column.init]
         reads: dict[str, Callable[[JobRecord], Any]] = {
             **{name: attrgetter(f"job.{name}") for name in names},
-            **{name: attrgetter(name) for name in ("status", "reason")},
-            **{name: attrgetter(name) for name in ("start_time", "end_time")},
+            "status": attrgetter("status"),
+            "reason": attrgetter("reason"),
+            "start_time": attrgetter("start_time"),
+            "end_time": attrgetter("end_time"),
             "nodes": lambda record: nodes_text(record.placements),
             "gpus": lambda record: gpus_text(record.placements),
             "moves": attrgetter("moves"),

@@ -66,3 +66,16 @@ def cli(tmp_path, capsys):
         return code, printed.out, printed.err
 
     return call
+
+
+@pytest.fixture
+def trace(capsys):
+    """Run ``run.py trace WORDS``; return exit code, output and errors."""
+
+    def run(*words):
+        code = program.main(["trace", *map(str, words)])
+        printed = capsys.readouterr()
+        assert "Traceback" not in printed.err
+        return code, printed.out, printed.err
+
+    return run

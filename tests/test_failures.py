@@ -11,10 +11,8 @@ from model.config import Settings
 from model.job import Job
 from model.node import Node, NodeChange
 from model.streams import stream
-from processes.invariants import InvariantError, check_moment
 from processes.progress import Evicted, Progress
 from processes.simulation import Simulation
-from processes.watch import Watch
 from schedulers.registry import SCHEDULERS
 
 FREE = {"migration_cost": "0"}
@@ -169,26 +167,6 @@ def test_no_job_is_lost_to_failures_on_other_seeds(scheduler, seed):
 def test_twenty_seeds_of_ten_failures_a_day(scheduler, seed):
     """64 nodes, 20,000 jobs, ten failures of a node per simulated day."""
     faulty(scheduler, seed, num_node=64, interarrival_time=8.0, mtbf=64 * 8640.0)
-
-
-def test_watching_costs_little_and_sees_what_the_full_check_sees(simulation):
-    """A device that is changed behind everyone's back is found at the next event."""
-    jobs = [Job(f"{i}", 3.0 * i, 40 + i % 9, 1 + i % 2) for i in range(60)]
-    sim = simulation(jobs, (4, 4))
-    watch = Watch(sim.cluster, sim.env)
-    events = {"n": 0}
-
-    def check(event):
-        events["n"] += 1
-        if events["n"] == 200:
-            sim.cluster.gpus[1][2]._level = 7  # as a bug would
-            sim.cluster.capacity._changed(1)
-            with pytest.raises(InvariantError):
-                check_moment(sim.cluster)
-        watch(event)
-
-    with pytest.raises(InvariantError, match=r"GPU 2 of node 1: container [^!]* came"):
-        sim.run(check=check)
 
 
 def test_check_and_config_on_the_command_line(cli, tmp_path):

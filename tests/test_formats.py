@@ -1,9 +1,5 @@
 """Each kind of trace becomes the jobs that its publisher means; hand-computed."""
 
-import gzip
-import io
-import tarfile
-
 import pytest
 import samples
 
@@ -44,23 +40,6 @@ def test_each_format_is_recognised_and_loses_no_row_unseen(tmp_path, name):
 
 def test_every_format_has_a_sample_or_is_tested_by_itself():
     assert {*FORMATS} == {*samples.FILES, "parquet", "durations"}
-
-
-@pytest.mark.parametrize("packed", ["gz", "tar.gz", "zst"])
-@pytest.mark.parametrize("name", samples.FILES)
-def test_packed_files_are_read_as_the_plain_ones(tmp_path, name, packed):
-    plain = samples.write_sample(tmp_path, name)
-    path = tmp_path / f"{plain.name}.{packed}"
-    if packed == "gz":
-        path.write_bytes(gzip.compress(plain.read_bytes()))
-    elif packed == "zst":
-        zstandard = pytest.importorskip("zstandard")
-        path.write_bytes(zstandard.compress(plain.read_bytes()))
-    else:
-        with tarfile.open(path, "w:gz") as archive:
-            archive.add(plain, f"folder/{plain.name}")
-
-    assert read_trace(path).jobs == read_trace(plain).jobs
 
 
 def test_openb_pods_without_a_start_are_reported(read):
@@ -231,29 +210,6 @@ def test_hami_memory_needs_the_size_of_a_gpu(tmp_path):
     path.write_text(samples.json.dumps({"items": [node, one]}))
 
     assert shape(read_trace(path).jobs[0]) == (1, 1, 200)
-
-
-def test_an_archive_with_several_files_is_refused(tmp_path):
-    path = tmp_path / "two.tar.gz"
-    with tarfile.open(path, "w:gz") as archive:
-        for name in ("../a.csv", "b.csv"):
-            info = tarfile.TarInfo(name)
-            info.size = 3
-            archive.addfile(info, io.BytesIO(b"x,y"))
-
-    with pytest.raises(
-        TraceError, match=r"must hold one file, not 2 \(../a.csv, b.csv"
-    ):
-        read_trace(path)
-
-
-def test_a_bomb_is_not_unpacked(tmp_path, monkeypatch):
-    monkeypatch.setattr("clusterdata.source.HARMLESS", 2**16)
-    path = tmp_path / "jobs.csv.gz"
-    path.write_bytes(gzip.compress(samples.CANONICAL.encode() + b"\n" * 2**24))
-
-    with pytest.raises(TraceError, match="unpacks to more than 200 times its size"):
-        read_trace(path)
 
 
 @pytest.mark.parametrize(

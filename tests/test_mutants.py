@@ -10,8 +10,6 @@ from model.config import Settings, described_options, flag
 from model.errors import UserError
 from model.job import Job, Request
 from model.node import Node
-from processes.invariants import InvariantError
-from processes.watch import Watch
 
 
 @pytest.mark.parametrize("word", ["true", "1", "yes", "on", "True", "ON"])
@@ -123,28 +121,6 @@ def test_both_limits_of_a_setting_are_allowed_and_nothing_beyond(option):
             continue  # beyond infinity there is nothing
         with pytest.raises(UserError, match=flag(option.name)):
             option.check(value)
-
-
-def test_the_history_of_a_node_names_who_came_and_who_left(simulation):
-    """b waits for a; when the device is found wrong at the end, both are told of."""
-    made = simulation([Job("a", 0, 10), Job("b", 2, 5), Job("c", 20, 1)], (1,))
-    watch = Watch(made.cluster, made.env)
-
-    def check(event):
-        if made.env.now == 20:
-            made.cluster.gpus[0][0]._level = 7
-            made.cluster.capacity._changed(0)
-        watch(event)
-
-    with pytest.raises(InvariantError) as error:
-        made.run(check=check)
-    assert str(error.value).split("\n")[1:] == [
-        "before, on this node:",
-        "0 s: a came",
-        "10.0 s: a left",
-        "10.0 s: b came",
-        "15.0 s: b left",
-    ]
 
 
 def test_jobs_of_one_kind_share_their_request_but_not_its_types():

@@ -1,8 +1,4 @@
-"""run.py trace: what is described, converted, generated, preprocessed and fetched."""
-
-import hashlib
-import http.server
-import threading
+"""run.py trace: what is described, converted, generated and preprocessed."""
 
 import numpy as np
 import pytest
@@ -10,7 +6,6 @@ import samples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from clusterdata import fetching
 from clusterdata.formats.canonical import to_csv
 from clusterdata.formats.parquet import to_parquet
 from clusterdata.generator import generate
@@ -19,20 +14,6 @@ from clusterdata.registry import read_trace
 from model.config import Settings
 from model.errors import UserError
 from model.job import Job
-from run import main
-
-
-@pytest.fixture
-def trace(capsys):
-    """Run ``run.py trace WORDS``; return exit code, output and errors."""
-
-    def run(*words):
-        code = main(["trace", *map(str, words)])
-        printed = capsys.readouterr()
-        assert "Traceback" not in printed.err
-        return code, printed.out, printed.err
-
-    return run
 
 
 def test_describe_tells_sizes_times_and_load(trace, tmp_path):
@@ -192,76 +173,6 @@ def test_preprocess_reads_raw_files_of_each_kind(trace, tmp_path):
     (raw / "pai_job_no_estimate_100K.csv").write_text(header + rows[: rows.index("9,")])
     assert trace("preprocess", "--raw", raw, "--out", out)[0] == 0
     assert len(read_trace(out / "filtered_traces.csv").jobs) == 9
-
-
-CONTENT = bytes(range(256)) * 4000  # a megabyte
-
-
-@pytest.fixture
-def publisher():
-    """Serve CONTENT on this machine; breaks off after `limit` bytes."""
-    asked = []
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        limit = None
-
-        def do_GET(self):
-            start = self.headers.get("Range")
-            asked.append(start)
-            first = int(start[6:-1]) if start else 0
-            if self.path.endswith("missing.csv") or first >= len(CONTENT):
-                self.send_error(404 if "missing" in self.path else 416)
-                return
-            self.send_response(206 if start else 200)
-            self.send_header("Content-Length", str(len(CONTENT) - first))
-            self.end_headers()
-            self.wfile.write(CONTENT[first:][: Handler.limit])
-
-        def log_message(self, *words):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}", Handler, asked
-    server.shutdown()
-    server.server_close()
-
-
-def test_fetch_goes_on_where_it_was_and_checks(publisher, tmp_path):
-    address, handler, asked = publisher
-    right = hashlib.sha256(CONTENT).hexdigest()
-    source = fetching.Source(f"{address}/trace.csv", "free", right)
-    handler.limit = 300_000
-    with pytest.raises(
-        UserError, match="300,000 of 1,024,000 bytes came; what came so"
-    ):
-        fetching.fetch(source, tmp_path)
-    handler.limit = None
-    path, found = fetching.fetch(source, tmp_path)
-
-    assert (path.read_bytes(), found) == (CONTENT, right)
-    assert asked == [None, "bytes=300000-"]
-    fetching.fetch(source, tmp_path)
-    assert len(asked) == 2  # there already
-    wrong = source._replace(sha256="0" * 64)
-    with pytest.raises(UserError, match="has SHA-256 .* is thrown away"):
-        fetching.fetch(wrong, tmp_path)
-    assert not list(tmp_path.glob("*.part"))
-    with pytest.raises(UserError, match="Not Found"):
-        fetching.fetch(source._replace(url=f"{address}/missing.csv"), tmp_path)
-
-
-def test_fetch_on_the_command_line(trace, publisher, tmp_path):
-    address, _, _ = publisher
-    url = f"{address}/pai_task_table.tar.gz"
-    code, out, _ = trace("fetch", "pai-tasks", "--url", url, "--to", tmp_path)
-
-    assert code == 0
-    assert "licence: CC-BY-4.0" in out
-    assert "its publisher tells none" in out
-    assert (tmp_path / "pai_task_table.tar.gz").read_bytes() == CONTENT
-    assert "pai-machines" in trace("fetch")[1]
-    assert 'did you mean "pai-jobs"' in trace("fetch", "pai-job")[2]
 
 
 def test_the_command_names_its_parts(trace):

@@ -104,8 +104,8 @@ def forward(
     limit : s; stop as soon as the sum must exceed this, and return something above.
     room : is overwritten; its `starts` get the start times.
     """
-    changing, ends, started, starts, begins, nodes, taken, _ = room
-    overwrite(changing, state)
+    overwrite(room.state, state)
+    ends, started = room.ends, room.started
     jobs, among = len(line.submit), (0, len(state.whole))
     job, size, ended, here, time, waits = 0, 0, 0, waiting, now, 0.0
     while True:
@@ -116,7 +116,7 @@ def forward(
             among = (0, len(state.whole))
             push(ends, started, size, time + line.estimate[job], job)
             size += 1
-            starts[job] = time
+            room.starts[job] = time
             waits += time - max(now, line.submit[job])
             job += 1
         still = (time - now) * (here - job + behind)
@@ -129,14 +129,10 @@ def forward(
         if time == BIG:  # the next job can never start
             return BIG
         among = (len(state.whole), 0) if job < here else (0, len(state.whole))
-        ended, among = _end(changing, running, ended, time, among)
+        ended, among = _end(room.state, running, ended, time, among)
         while size and ends[0] <= time:
-            last = started[0]
+            among = _leave(line, started[0], among, room)
             size = pop(ends, started, size)
-            for place in range(begins[last], begins[last] + line.workers[last]):
-                node = nodes[place]
-                give_back(changing, node, taken[place], line.milli[last])
-                among = (min(among[0], node), max(among[1], node + 1))
         while here < jobs and line.submit[here] <= time:
             here += 1
 
@@ -193,6 +189,19 @@ def _end(
         among = (min(among[0], node), max(among[1], node + 1))
         ended += 1
     return ended, among
+
+
+@compiled
+def _leave(
+    line: Line, job: int, among: tuple[int, int], room: Scratch
+) -> tuple[int, int]:
+    """Let a job of the line end; return among which nodes there is room that is new."""
+    begin = room.begins[job]
+    for place in range(begin, begin + line.workers[job]):
+        node = room.nodes[place]
+        give_back(room.state, node, room.taken[place], line.milli[job])
+        among = (min(among[0], node), max(among[1], node + 1))
+    return among
 
 
 @compiled

@@ -55,7 +55,7 @@ class LineTable:
 
 def line_of(jobs: Iterable[Job]) -> Line:
     """Return the jobs as a line, in their order."""
-    return _line(np.array([_asked(job) for job in jobs]))
+    return _line(np.array([_asked(job) for job in jobs]).reshape(-1, 5))
 
 
 def _line(rows: Floats) -> Line:
