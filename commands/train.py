@@ -21,7 +21,7 @@ import numpy as np
 from analysis.bounds import pooled_start_times
 from analysis.run_folder import write_text
 from clusterdata.workload import load_workload
-from commands.curriculum import CELLS, TRAINING, VALIDATION, Cell, of_cell
+from commands.curriculum import TRAINING, VALIDATION, Cell, cells_of, of_cell
 from commands.parallel import add_workers
 from commands.train_policy import train_policy
 from model.command_line import Parser, read_settings, settings_parser
@@ -40,6 +40,7 @@ from schedulers.drr.search import (
 )
 from schedulers.drr.search import left_of_gap as left_by_scorer
 from schedulers.drr.state import Floats
+from schedulers.drr.teachers import teacher_weights
 
 
 def command(words: Sequence[str]) -> int:
@@ -65,6 +66,8 @@ def check(options: argparse.Namespace, settings: Settings) -> None:
         value = getattr(options, name)
         if not low <= value <= high:
             raise UserError(f"--{name} {value}: must be {low} to {high}")
+    cells_of(options.sizes)
+    teacher_weights(settings.teacher)
     plain = settings.queue == "fifo" and settings.resource_names == ("gpu",)
     if not plain or settings.gangs or settings.gpu_types:
         raise UserError("train: fifo, GPUs only, no --gangs and no --gpu-types")
@@ -83,6 +86,9 @@ def make_parser() -> Parser:
     parser.add_argument("--population", type=int, default=64, help="scorers in each")
     parser.add_argument("--episodes", type=int, default=12, help="simulations a round")
     parser.add_argument(
+        "--sizes", default="", help="nodes of the clusters to train on; empty = all"
+    )
+    parser.add_argument(
         "--validation", type=int, default=4, help="validation seeds, from 100"
     )
     add_workers(parser)
@@ -98,10 +104,11 @@ def make_parser() -> Parser:
 def train_scorer(settings: Settings, options: argparse.Namespace, out: Path) -> int:
     """Tune the linear scorer; write tuned.json."""
     rows: list[dict[str, Any]] = []
+    cells = cells_of(options.sizes)
 
     def draw(generation: int) -> list[list[Case]]:
         seeds = [(3 * generation + k) % TRAINING for k in range(3)]
-        return [[case(settings, cell, seed) for seed in seeds] for cell in CELLS]
+        return [[case(settings, cell, seed) for seed in seeds] for cell in cells]
 
     def tell(generation: int, share: float, mean: Floats) -> None:
         rows.append({"generation": generation, "share_left": round(share, 4)})
@@ -110,7 +117,7 @@ def train_scorer(settings: Settings, options: argparse.Namespace, out: Path) -> 
     rng = np.random.default_rng(settings.seed)
     weights = cross_entropy(draw, options.rounds, options.population, rng, tell)
     seeds = VALIDATION[: options.validation]
-    judged = [[case(settings, cell, seed) for seed in seeds] for cell in CELLS]
+    judged = [[case(settings, cell, seed) for seed in seeds] for cell in cells]
     content = {
         "weights": dict(zip(FEATURES, weights.round(4).tolist(), strict=True)),
         "share_left": {
@@ -119,7 +126,8 @@ def train_scorer(settings: Settings, options: argparse.Namespace, out: Path) -> 
         },
         "command": f"run.py train --stage scorer --rounds {options.rounds} "
         f"--population {options.population} --num-jobs {settings.num_jobs} "
-        f"--validation {options.validation} --seed {settings.seed}",
+        f"--validation {options.validation} --seed {settings.seed}"
+        + (f" --sizes {options.sizes}" if options.sizes else ""),
         "validation_seeds": [*seeds],
         "generations": rows,
     }

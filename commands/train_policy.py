@@ -13,7 +13,7 @@ import numpy as np
 
 from analysis.run_folder import write_bytes, write_text
 from clusterdata.workload import load_workload
-from commands.curriculum import CELLS, TRAINING, VALIDATION, of_cell
+from commands.curriculum import TRAINING, VALIDATION, cells_of, of_cell
 from commands.parallel import each
 from model.config import Settings
 from model.errors import UserError
@@ -61,6 +61,7 @@ class Training:
         rng = np.random.default_rng(settings.seed)
         self._apprentice = Apprentice(Network(initial(settings.init_from, rng)))
         self._settings, self._options, self._out = settings, options, out
+        self._cells = cells_of(options.sizes)
         self._rows: list[dict[str, Any]] = []
         self.latest = out / "latest.safetensors"
         self.best = out / "best.safetensors"
@@ -74,13 +75,13 @@ class Training:
         alone = replace(self._settings, look_ahead=0)
         episodes = [
             Episode(of_cell(alone, cell, seed), str(self.latest))
-            for cell in CELLS
+            for cell in self._cells
             for seed in VALIDATION[: self._options.validation]
         ]
         label = f"judging {self.round}"
         delays = [*self._each(mean_delay, episodes, label)]
         first = self._rows[0]["delays"] if self._rows else delays
-        share = share_of(delays, first)
+        share = share_of(delays, first, len(self._cells))
         self._rows.append({"round": self.round, "share_of_first": share})
         self._rows[-1]["delays"] = [round(delay, 1) for delay in delays]
         if share <= min(row["share_of_first"] for row in self._rows):
@@ -112,7 +113,7 @@ class Training:
 
     def _draw(self, rng: np.random.Generator) -> Settings:
         """Return an episode of the curriculum: size, mix, seed, errors of estimates."""
-        cell = CELLS[int(rng.integers(len(CELLS)))]
+        cell = self._cells[int(rng.integers(len(self._cells)))]
         error, seed = float(rng.choice(ERRORS)), int(rng.integers(TRAINING))
         return replace(of_cell(self._settings, cell, seed), duration_error=error)
 
@@ -148,12 +149,17 @@ class Training:
         write_text(json.dumps(self._rows, indent=1) + "\n", self._out / "rounds.json")
 
     def _command(self) -> str:
-        return (
-            f"run.py train --stage policy --episodes {self._options.episodes} "
-            f"--num-jobs {self._settings.num_jobs} --validation "
-            f"{self._options.validation} --seed {self._settings.seed} "
-            f"--init-from {self._settings.init_from}"
+        options, settings = self._options, self._settings
+        command = (
+            f"run.py train --stage policy --episodes {options.episodes} "
+            f"--num-jobs {settings.num_jobs} --validation {options.validation} "
+            f"--seed {settings.seed} --init-from {settings.init_from}"
         )
+        if options.sizes:
+            command += f" --sizes {options.sizes}"
+        if settings.teacher != Settings.teacher:
+            command += f" --teacher {settings.teacher}"
+        return command
 
 
 def experience(episode: Episode) -> list[Transition]:
@@ -184,8 +190,8 @@ def prepared(episode: Episode) -> Simulation:
     return Simulation(settings, workload.jobs, workload.nodes, workload.changes)
 
 
-def share_of(delays: Sequence[float], first: Sequence[float]) -> float:
+def share_of(delays: Sequence[float], first: Sequence[float], cells: int) -> float:
     """Return the mean over the cells of the delay now / the delay at first."""
-    now = np.array(delays).reshape(len(CELLS), -1).sum(axis=1)
-    before = np.array(first).reshape(len(CELLS), -1).sum(axis=1)
+    now = np.array(delays).reshape(cells, -1).sum(axis=1)
+    before = np.array(first).reshape(cells, -1).sum(axis=1)
     return float((now / np.maximum(before, 1.0)).mean())

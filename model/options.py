@@ -232,7 +232,8 @@ class DRROptions:
     learn: Annotated[bool, "DRR goes on learning while it decides"] = True
     teacher: Annotated[
         str,
-        "scorer that DRR starts from: TunedLinear, LifetimeAligned, FGD or BestFit",
+        "scorer that DRR starts from: TunedLinear, LifetimeAligned, FGD, BestFit, or a "
+        "file of train --stage scorer",
     ] = "TunedLinear"
     look_ahead: Annotated[
         int, "nodes from which DRR looks ahead over the queue; 0 = none", (0, 64)

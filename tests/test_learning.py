@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from safetensors import safe_open
 
 from model.config import Settings
 from model.job import Job
@@ -219,6 +220,25 @@ def test_training_goes_on_where_it_stopped(cli, tmp_path):
     assert (code, "no training that could go on" in error) == (2, True)
 
 
+def test_training_on_one_size_from_a_scorer_of_that_size(cli, tmp_path):
+    short = ["train", "--num-jobs", "300", "--workers", "1", "--sizes", "32"]
+    short += ["--validation", "1"]
+    words = ["--stage", "scorer", "--population", "6", "--rounds", "1"]
+    code, _, error = cli(*short, *words, "--name", "scorer")
+    assert code == 0, error
+    scorer = tmp_path / "runs" / "scorer" / "tuned.json"
+    words = ["--teacher", str(scorer), "--episodes", "1", "--rounds", "1"]
+    code, _, error = cli(*short, *words, "--name", "policy")
+    assert code == 0, error
+
+    rounds = json.loads((scorer.parents[1] / "policy" / "rounds.json").read_text())
+    assert [len(row["delays"]) for row in rounds] == [2, 2]  # 32 nodes, two mixes
+    with safe_open(scorer.parents[1] / "policy" / "best.safetensors", "numpy") as file:
+        about = json.loads(file.metadata()["about"])
+    assert about["command"].endswith(f"--sizes 32 --teacher {scorer}")
+    assert json.loads(scorer.read_text())["command"].endswith("--sizes 32")
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -226,6 +246,8 @@ def test_training_goes_on_where_it_stopped(cli, tmp_path):
         ("--population 3", "--population 3: must be 6 to"),
         ("--validation 0", "--validation 0: must be 1 to 20"),
         ("--look-ahead 1", "--look-ahead 1: must be at least 2"),
+        ("--sizes 32,63", "--sizes 32,63: must be among 32, 64, 128"),
+        ("--teacher Nobody", "--teacher Nobody: must be one of"),
         ("--queue sjf", "train: fifo, GPUs only"),
         ("--stage scorer --resume", "tuned in one go"),
     ],

@@ -125,6 +125,29 @@ def test_a_job_goes_where_it_ends_with_the_others():
     assert ranked(made, Job("b", 0, 80), lifetime, among=(2, 0)) == []
 
 
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("nonsense", "must be JSON with"),
+        ("[1]", "must be JSON with"),
+        ('{"weights": {"growth": "much"}}', "must be JSON with"),
+        ('{"weights": {"grwth": 1}}', "unknown grwth; features: growth, node_out"),
+        ('{"weights": {"growth": NaN}}', "a weight that is not finite"),
+    ],
+)
+def test_a_scorer_from_a_file(tmp_path, content, told):
+    path = tmp_path / "mine.json"
+    path.write_text('{"weights": {"growth": 2, "gpu_left": -0.5}}')
+    found = dict(zip(FEATURES, teacher_weights(str(path)).tolist(), strict=True))
+    assert {name: w for name, w in found.items() if w} == {
+        "growth": 2.0,
+        "gpu_left": -0.5,
+    }
+    path.write_text(content)
+    with pytest.raises(UserError, match="--teacher .*mine.json: " + told):
+        teacher_weights(str(path))
+
+
 def test_a_job_that_never_fits_is_no_replay():
     replay = Replay([Job("wide", 0, 1, 8)], [Node("n", 4)])
 

@@ -81,7 +81,7 @@ def rank(
     partly, wholly = tables
     nodes, gpus, scores = best
     found = 0
-    for node in range(among[0], among[1]):
+    for node in range(max(0, among[0]), among[1]):
         if closed[node] or total[node] < num_gpus * milli:
             continue
         row, idle = profile[node], whole[node]
@@ -126,6 +126,27 @@ def _enter(
 
 
 @inlined
+def _span_score(
+    later: float,
+    duration: float,
+    outlives: float,
+    longer: float,
+    slack: float,
+    earlier: float,
+) -> float:
+    """Return the score of ending so much later than the others, s; or earlier, if < 0.
+
+    Two weights count for each case, in own durations and in s. Written without a
+    branch, which processors would guess wrong half of the time.
+    """
+    after, apart = later >= 0.0, abs(later)
+    relative = outlives if after else slack
+    absolute = longer if after else earlier
+    whole = duration if after else apart + duration
+    return relative * apart / whole + absolute * apart / (apart + HALF)
+
+
+@inlined
 def node_score(
     w: Floats,
     node_end: float,
@@ -137,10 +158,7 @@ def node_score(
 ) -> float:
     """Return what the node adds to the score, whichever device is used."""
     later = now + duration - max(node_end, now)
-    if later >= 0.0:
-        score: float = w[1] * later / duration + w[2] * later / (later + HALF)
-    else:
-        score = w[3] * later / (later - HALF) + w[12] * later / (later - duration)
+    score: float = _span_score(later, duration, w[1], w[2], w[12], w[3])
     score += w[4] * total / (WHOLE_GPU * max(1, size))
     if whole == size:
         score += w[5]
@@ -172,10 +190,7 @@ def share_score(
             if idle > 1:
                 continue
         later = end - max(gpu_end[node, gpu], now)
-        if later >= 0.0:
-            score = w[6] * later / duration + w[10] * later / (later + HALF)
-        else:
-            score = w[7] * later / (later - HALF) + w[13] * later / (later - duration)
+        score: float = _span_score(later, duration, w[6], w[10], w[13], w[7])
         score += w[8] * left / WHOLE_GPU
         growth = partly[profile, left]
         if left + milli == WHOLE_GPU:

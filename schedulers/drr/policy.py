@@ -91,8 +91,10 @@ def attention(weights: Parameters, seen: Observation) -> NDArray[np.float32]:
 
 def _nodes(weights: Parameters, seen: Observation, score: Any) -> Any:
     """Return what is known of each node, (nodes, 32)."""
-    devices = _relu(_linear(weights, "device", seen.devices))  # (nodes, gpus, 16)
-    pooled = [devices.mean(axis=1), devices.max(axis=1), score[:, None]]
+    by_gpu = np.ascontiguousarray(seen.devices.swapaxes(0, 1))  # quicker to pool
+    devices = _relu(_linear(weights, "device", by_gpu.reshape(-1, SEVEN)))
+    devices = devices.reshape(*by_gpu.shape[:2], DEVICE)  # (gpus, nodes, 16)
+    pooled = [devices.mean(axis=0), devices.max(axis=0), score[:, None]]
     around = np.broadcast_to(seen.context, (len(score), CONTEXT))
     return _relu(_linear(weights, "node", np.concatenate([*pooled, around], axis=1)))
 

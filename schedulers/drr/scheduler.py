@@ -192,9 +192,11 @@ class DRR(TunedLinear):
         now: float,
     ) -> int:
         """Return the way after which the queue waits least; *waits* gets the waits."""
-        most, pending = self._most, self._pending
-        line = self.view.line(job, pending, most)
+        pending = self._pending
         waiting = len(pending)
+        if waiting < 2:
+            return int(ways[0])
+        line = self.view.line(job, pending, self._most)
         if len(line.submit) < 2:
             return int(ways[0])
         self._counts["looks"] += 1
