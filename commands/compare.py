@@ -9,6 +9,7 @@ import hashlib
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,11 +20,11 @@ from analysis.figures import save_figure
 from analysis.frontier import draw_frontier
 from analysis.run_folder import measures_of, run_of, to_json, write_csv, write_text
 from clusterdata.generator import MIXES
-from clusterdata.workload import load_workload
+from clusterdata.workload import checksum_of, load_workload
 from commands.fgd_openb import TRACES, fgd_openb
 from commands.notes import tell
 from commands.parallel import add_workers, each, read_seeds
-from commands.provenance import configured, timing
+from commands.provenance import configured, files_of, timing
 from commands.variants import read_variants
 from model.command_line import Parser, read_settings, settings_parser
 from model.config import Settings
@@ -31,6 +32,8 @@ from model.errors import UserError
 
 ROOT = Path(__file__).parents[1]
 CODE = ("model", "processes", "schedulers", "clusterdata", "analysis")
+SHIPPED = (".py", ".json", ".safetensors")
+MANY = 100  # runs, of which to warn
 DEFAULT = "FGD,BestFit,GpuPacking,R&P,ElasticFlow,Hops,LifetimeAligned"
 
 
@@ -93,20 +96,22 @@ def make_parser() -> Parser:
 
 def cell(label: str, settings: Settings, out: Path) -> Cell:
     """Return a run, and where it is kept: by its settings, files and our code."""
-    files = (settings.trace, settings.node_list, settings.node_events)
-    there = [Path(name) for name in files if name and Path(name).is_file()]
-    inputs = [hashlib.sha256(path.read_bytes()).hexdigest() for path in there]
-    text = f"{to_json(settings.as_dict())}{code_version()}{inputs}"
+    inputs = files_of(settings)
+    if settings.trace not in MIXES and Path(settings.trace).exists():
+        inputs["trace"] = checksum_of(Path(settings.trace))
+    text = to_json({**settings.as_dict(), "code": code_version(), "inputs": inputs})
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     return Cell(label, settings, out / "cells" / f"{digest}.json")
 
 
+@cache
 def code_version() -> str:
-    """Return a hash of all code that can change a result."""
+    """Return a hash of all that we ship and that can change a result."""
     digest = hashlib.sha256()
     for folder in CODE:
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            digest.update(path.read_bytes())
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in SHIPPED:
+                digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
@@ -115,6 +120,8 @@ def run_cells(cells: Sequence[Cell], seeds: int, out: Path, workers: int) -> int
     missing = [cell for cell in cells if not cell.path.is_file()]
     if len(missing) < len(cells):
         tell([f"{len(cells) - len(missing)} runs are there already"])
+    if len(missing) > MANY:  # perhaps --seeds 200 was to mean one of them
+        tell([f"{len(missing):,} runs to do, of {seeds} seeds"])
     for path, text in each(run_cell, missing, workers, "comparing"):
         write_text(text, path)
     rows = pd.DataFrame(

@@ -15,7 +15,7 @@ from model.result import Result
 from processes.simulation import Simulation
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-FILES = ("node_list", "node_events", "init_from")
+FILES = ("node_list", "node_events", "init_from", "teacher")
 PACKAGES = ("simpy", "numpy", "pandas", "torch")
 
 

@@ -12,6 +12,7 @@ from analysis.comparison import (
     with_gaps,
 )
 from analysis.headline import as_markdown, duels
+from commands.compare import cell, run_cells
 from commands.variants import read_variants
 from model.config import Settings
 from model.errors import UserError
@@ -88,6 +89,29 @@ def test_a_comparison_writes_its_tables_and_repeats_no_run(tmp_path, capsys):
     assert "| FGD+resched |" in first.out
     assert r"R\&P & " in (folder / "comparison.tex").read_text()
     assert first.out == second.out
+
+
+def test_who_asks_for_very_many_seeds_is_told(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("commands.compare.each", lambda *arguments: iter([]))
+    cells = [cell("FGD", Settings(seed=seed), tmp_path) for seed in range(101)]
+    with pytest.raises(FileNotFoundError):  # nothing was run
+        run_cells(cells, 101, tmp_path, 1)
+    assert "101 runs to do, of 101 seeds" in capsys.readouterr().err
+    with pytest.raises(FileNotFoundError):
+        run_cells(cells[1:], 100, tmp_path, 1)
+    assert "to do" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["trace", "node_list", "init_from", "teacher"])
+def test_a_run_is_repeated_once_a_file_that_it_reads_has_changed(tmp_path, name):
+    path = tmp_path / "file"
+    path.write_text("as it was")
+    settings = Settings(**{name: str(path)})
+    before = cell("DRR", settings, tmp_path).path
+
+    assert cell("DRR", settings, tmp_path).path == before
+    path.write_text("as it is")
+    assert cell("DRR", settings, tmp_path).path != before
 
 
 def test_the_number_of_workers_changes_only_timings(tmp_path):
