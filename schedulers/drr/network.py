@@ -1,16 +1,12 @@
-"""DRR's actor and critic in torch: what `policy.py` computes, with gradients."""
+"""DRR's actor and critic in torch: what `inference.py` computes, with gradients."""
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from schedulers.drr.inference import LARGEST
 from schedulers.drr.kernel import BIG
-from schedulers.drr.policy import (
-    LARGEST,
-    QUERY,
-    SHAPES,
-    Parameters,
-)
+from schedulers.drr.policy import QUERY, SHAPES, Parameters
 
 
 class Network(nn.Module):
