@@ -145,7 +145,7 @@ class DRR(TunedLinear):
         """See `PlacingScheduler.choose_node`; for planners, by the scorer alone."""
         if not self._deciding:
             return super().choose_node(job, now)
-        rooms = int(self.capacity.fits(job.request).sum())
+        rooms = int(np.count_nonzero(self.capacity.fits(job.request)))
         if rooms == 0:
             return None
         if rooms == 1:

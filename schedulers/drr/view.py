@@ -100,9 +100,8 @@ class View:
         for node in sorted(changed):
             there = {held.job.job_id: held for held in self._held.on_node(node)}
             state.whole[node] = (state.free[node] == WHOLE_GPU).sum()
-            rows, ends = self._rows(node, (there | joined).values(), place)
-            residents[node], state.gpu_end[node] = rows, ends
-            state.node_end[node] = rows[0].max(initial=0.0)
+            found = self._rows(node, (there | joined).values(), place)
+            residents[node], state.gpu_end[node], state.node_end[node] = found
         return state, _sorted(residents, now)
 
     def line(self, job: Job, waiting: Iterable[Job], most: int) -> Line:
@@ -132,19 +131,19 @@ class View:
 
     def _look_at(self, node: int) -> None:
         """Note until when whom holds what on a node."""
-        rows, ends = self._rows(node, self._held.on_node(node), {})
-        self._residents[node], self._gpu_end[node] = rows, ends
-        self._node_end[node] = rows[0].max(initial=0.0)
+        found = self._rows(node, self._held.on_node(node), {})
+        self._residents[node], self._gpu_end[node], self._node_end[node] = found
 
     def _rows(
         self, node: int, residents: Iterable[Held], place: Mapping[str, _Place]
-    ) -> tuple[Floats, list[float]]:
+    ) -> tuple[Floats, list[float], float]:
         """Return what jobs hold on a node, some of them elsewhere.
 
-        As `Running`, (4, workers), and when each device's last job ends, (gpus,) s.
+        As `Running`, (4, workers), and when each device's last job ends, (gpus,) s, and
+        the node's.
         """
         rows: list[float] = []
-        ends = [0.0] * self._gpu_end.shape[1]
+        ends, latest = [0.0] * self._gpu_end.shape[1], 0.0
         for held in residents:
             placements, end = held.placements, held.expected_end
             if place:
@@ -153,10 +152,12 @@ class View:
             for there, gpus in placements:
                 if there == node:
                     rows += (end, node, bits(gpus), milli)
+                    if end > latest:
+                        latest = end
                     for gpu in gpus:
                         if end > ends[gpu]:
                             ends[gpu] = end
-        return np.array(rows).reshape(-1, 4).T, ends
+        return np.array(rows).reshape(-1, 4).T, ends, latest
 
 
 def _sorted(residents: Sequence[Floats], now: float) -> Running:
