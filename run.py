@@ -12,6 +12,7 @@ python run.py plan          which running jobs to move on a real cluster
 import os
 import sys
 from collections.abc import Callable, Sequence
+from errno import ENAMETOOLONG
 from importlib import import_module
 
 from model.errors import INTERRUPTED, UserError, complain, suggestion
@@ -29,6 +30,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return complain(error)
     except PermissionError as error:  # a folder that we may not even look into
         return complain(UserError(f"{error.filename or error}: permission denied"))
+    except OSError as error:
+        if error.errno != ENAMETOOLONG:
+            raise
+        return complain(UserError(f"{error.filename!s:.99}...: the name is too long"))
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:  # the reader of our output has left, as `| head` does

@@ -14,6 +14,8 @@ from analysis.bounds import gap_closed
 from analysis.tables import REFERENCE, counted, number
 
 CELL = ["trace", "nodes", "interarrival_time"]
+BAR = "\\|"  # in a cell of Markdown
+TEX = str.maketrans({char: "\\" + char for char in "&%$#_{}"})
 CONFIDENCE = 0.95
 
 
@@ -162,7 +164,10 @@ def markdown(compared: dict[tuple[object, ...], list[Line]], seeds: int) -> str:
         heads = headings()
         rows = [heads, ["---"] + ["---:"] * (len(heads) - 1)]
         rows += [cells_of(line) for line in lines]
-        table = "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
+        table = "\n".join(
+            f"| {' | '.join(cell.replace('|', BAR) for cell in cells)} |"
+            for cells in rows
+        )
         parts.append(f"### {title(trace, nodes, gap, seeds)}\n\n{table}\n")
     return "\n".join(parts)
 
@@ -191,13 +196,12 @@ def latex(compared: dict[tuple[object, ...], list[Line]], seeds: int) -> str:
 
 
 def _latex_row(cells: list[str]) -> str:
-    text = " & ".join(cell.replace("&", r"\&") for cell in cells)
-    for plain, escaped in (("%", r"\%"), ("_", r"\_"), ("±", r"$\pm$")):
-        text = text.replace(plain, escaped)
-    return text + r" \\"
+    text = " & ".join(cell.translate(TEX) for cell in cells)
+    return text.replace("±", r"$\pm$") + r" \\"
 
 
 def title(trace: object, nodes: object, gap: object, seeds: int) -> str:
     """Return the title of one cell."""
-    between = f", {gap:g} s between arrivals" if isinstance(gap, float) and gap else ""
+    known = isinstance(gap, (int, float)) and gap
+    between = f", {gap:g} s between arrivals" if known else ""
     return f"{trace}, {nodes} nodes{between}, {counted(seeds, 'seed')}"

@@ -58,10 +58,20 @@ def duels(
         if name not in there:
             raise UserError(f"no runs of {name}{suggestion(name, there)}")
     others = [name for name in rivals or there if name != scheduler]
+    if not others:
+        raise UserError(f"no rival of {scheduler} is there")
+    twice = rows.duplicated([*CELL, "seed", "scheduler"])
+    if twice.any():
+        row = rows[twice].iloc[0]
+        raise UserError(f"{row['scheduler']}, seed {row['seed']} is there twice")
     found = []
     for cell, part in with_gaps(rows).groupby(CELL, sort=False):
         table = part.pivot(index="seed", columns="scheduler", values=measure.column)
         means = table[others].mean() * measure.better
+        if means.isna().all() or scheduler not in table:
+            raise UserError(
+                f"{cell[1]} nodes, {cell[0]}: {measure.column} is not known"
+            )
         best = str(means.idxmax())
         difference, half = paired_difference(table, scheduler, best)
         mean, rivals_mean = table[scheduler].mean(), table[best].mean()
@@ -103,7 +113,7 @@ def main() -> int:
     parser.add_argument("files", nargs="+", type=Path, help="comparison.csv")
     parser.add_argument("--of", default="DRR+resched", help="the scheduler")
     parser.add_argument("--rivals", default="", help="with commas; default: all others")
-    known = {measure.column: measure for measure in MEASURES}
+    known = {measure.column: measure for measure in MEASURES if measure.better}
     parser.add_argument("--measure", choices=[*known], default="mean_queueing_delay")
     asked = parser.parse_args()
     try:
@@ -111,7 +121,7 @@ def main() -> int:
         rivals = [name for name in asked.rivals.split(",") if name]
         measure = known[asked.measure]
         text = as_markdown(duels(rows, asked.of, rivals, measure), asked.of, measure)
-    except (UserError, OSError, pd.errors.ParserError, KeyError) as error:
+    except (UserError, OSError, ValueError, KeyError) as error:
         return complain(UserError(error))
     sys.stdout.write(f"{text}\n")
     return 0

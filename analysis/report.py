@@ -104,17 +104,22 @@ def labelled(runs: Sequence[Run]) -> list[Run]:
     The first run of plain FGD keeps its name, as the gap is measured from it.
     """
     count = Counter(run.title for run in runs)
+    plain = next((run for run in runs if _is_reference(run)), None)
     seen: set[str] = set()
     named = []
     for number, run in enumerate(runs, 1):
         label = run.title
-        if count[label] > 1 and (label in seen or label != REFERENCE):
+        if count[label] > 1 and run is not plain:
             label = f"{label} ({run.path.name or number})"
         if label in seen:
             label = f"{label} ({number})"
-        seen.update((run.title, label))
+        seen.add(label)
         named.append(replace(run, label=label))
     return named
+
+
+def _is_reference(run: Run) -> bool:
+    return run.title == REFERENCE and not run.config["settings"]["use_rescheduling"]
 
 
 def draw_chapters(runs: Sequence[Run]) -> list[Chapter]:
@@ -155,16 +160,18 @@ def draw_chapters(runs: Sequence[Run]) -> list[Chapter]:
         chapters.append(
             _drawn("moves", "Migrations", text, lambda axes: draw_moves(axes, runs))
         )
+    slugs: Counter[str] = Counter()
     for run in runs:
-        chapters += _of_one(run)
+        slug = re.sub(r"\W+", "", run.title).lower()
+        slugs[slug] += 1
+        again = f"-{slugs[slug]}" if slugs[slug] > 1 else ""
+        chapters += _of_one(run, slug + again)
     return chapters
 
 
-def _of_one(run: Run) -> list[Chapter]:
+def _of_one(run: Run, slug: str) -> list[Chapter]:
     """Draw what belongs to a single run: its cluster, and what was learned."""
-    name = run.title
-    slug = re.sub(r"\W+", "", name).lower()
-    chapters = []
+    name, chapters = run.title, []
     if "node_gpus" in run.config and run.summary["finished"]:
         with mpl.rc_context(SVG_STYLE):
             figure = draw_clusters(run)

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from analysis.bounds import gap_closed
 from analysis.run_folder import Run
-from analysis.tables import REFERENCE, number
+from analysis.tables import REFERENCE, gap_text, number
 
 COLUMNS = (
     ("mean_queueing_delay", "mean delay, s", 1),
@@ -87,11 +86,8 @@ def table_of(runs: Sequence[Run]) -> str:
             number(None if value is None else value * scale)
             for value, (_, _, scale) in zip(values, shown, strict=True)
         ]
-        closed = "-"
         own = run.summary["mean_queueing_delay"]
-        reference = delays.get(REFERENCE)
-        if pooled is not None and own is not None and reference is not None:
-            closed = f"{gap_closed(own, reference, pooled):.3f}"
+        closed = gap_text(own, delays.get(REFERENCE), pooled)
         rows.append([run.title, *cells, closed])
     if pooled is not None:
         rows.append(

@@ -1,6 +1,7 @@
 """A run folder: written whole or not at all, read back as tables."""
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +19,13 @@ ORIGIN = ("settings", "trace_sha256", "files_sha256")  # what makes two runs the
 TEXT_COLUMNS = ("job_id", "gpu_type", "user", "job_class", "nodes", "gpus", "reason",
                 "restarts")  # fmt: skip
 TABLES, VALUES = ("jobs", "cluster", "moves"), ("config", "summary", "timing")
+PARTIAL = ".partial"  # end of the names of folders and files that are being written
 PART = 20_000  # rows of a table that are written at a time
+OURS = {*(f"{name}.csv" for name in (*TABLES, "learning", "journal")),
+        *(f"{name}.json" for name in VALUES), "agent.safetensors",
+        "tensorboard"}  # in an unfinished run  # fmt: skip
+NEEDED = {"jobs": ("status", "submit_time", "start_time", "end_time", "nodes"),
+          "cluster": ("time", "allocated"), "moves": ("time",)}  # columns  # fmt: skip
 # pandas 3 reads floats exactly by default and deprecates asking for it
 EXACT: Any = {} if pd.__version__ >= "3" else {"float_precision": "round_trip"}
 
@@ -67,7 +74,7 @@ def write_run(run: Run) -> None:
         If the folder cannot be written.
     """
     path = run.path
-    partial = path.with_name(path.name + ".partial")
+    partial = path.with_name(path.name + PARTIAL)
     try:
         shutil.rmtree(partial, ignore_errors=True)  # of a run that was killed
         partial.mkdir(parents=True)
@@ -97,6 +104,9 @@ def check_place(path: Path, config: dict[str, Any]) -> Path:
         If something else is there, even a run with other settings, or if the folder
         cannot be made.
     """
+    partial = path.with_name(path.name + PARTIAL)
+    if partial.is_dir() and any(one.name not in OURS for one in partial.iterdir()):
+        raise UserError(f"{partial} holds something else than an unfinished run")
     if path.exists():
         try:
             there = read_config(path)
@@ -107,12 +117,22 @@ def check_place(path: Path, config: dict[str, Any]) -> Path:
                 f"{path} holds a run with other settings or another trace; "
                 f"choose a --name"
             )
-    partial = path.with_name(path.name + ".partial")
+    return check_folder(partial)
+
+
+def check_folder(folder: Path) -> Path:
+    """Make a folder to write to, before there is anything to write; return it.
+
+    Raises
+    ------
+    UserError
+        If that cannot be.
+    """
     try:
-        partial.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror}") from error
-    return partial
+        raise UserError(f"cannot write {folder}: {error.strerror}") from error
+    return folder
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -135,7 +155,16 @@ def read_run(path: str | Path) -> Run:
     UserError
         If the folder is not a complete run.
     """
-    folder = Path(path)
+    try:
+        return _read_run(Path(path))
+    except UserError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        what = f"{type(error).__name__}: {error}"[:200]
+        raise UserError(f"{path} is damaged, or no run of ours ({what})") from error
+
+
+def _read_run(folder: Path) -> Run:
     config = read_config(folder)
     summary, timing = (
         json.loads((folder / f"{name}.json").read_text()) for name in VALUES[1:]
@@ -158,7 +187,11 @@ def read_run(path: str | Path) -> Run:
             frame[name] = pd.Series(from_cells(frame[name]), dtype=object)
     path = folder / "learning.csv"
     learning = pd.read_csv(path, **EXACT) if path.is_file() else None
-    return Run(folder, config, jobs, cluster, moves, summary, timing, learning)
+    run = Run(folder, config, jobs, cluster, moves, summary, timing, learning)
+    for table, columns in NEEDED.items():
+        _ = getattr(run, table)[[*columns]]  # a KeyError names what is not there
+    _ = run.title, config["settings"]["use_rescheduling"]
+    return run
 
 
 def write_csv(frame: pd.DataFrame, path: Path) -> None:
@@ -194,7 +227,7 @@ def write_bytes(content: bytes, path: Path) -> None:
     UserError
         If the file cannot be written.
     """
-    partial = path.with_name(path.name + ".partial")
+    partial = path.with_name(f"{path.name}.{os.getpid()}{PARTIAL}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial.write_bytes(content)

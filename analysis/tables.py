@@ -28,7 +28,7 @@ def compare_runs(
     pooled = next(filter(_known, bounds), None)
     rows: list[tuple[str, ...]] = [HEADS]
     for summary, timing in zip(summaries, timings, strict=True):
-        closed = _gap(summary["mean_queueing_delay"], delays.get(REFERENCE), pooled)
+        closed = gap_text(summary["mean_queueing_delay"], delays.get(REFERENCE), pooled)
         rows.append((*_measures(summary), closed, number(timing["jobs_per_second"])))
     if _known(pooled):
         blank = ["-"] * (len(HEADS) - 4)
@@ -59,7 +59,8 @@ def _measures(summary: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _gap(delay: float, reference: float | None, pooled: float | None) -> str:
+def gap_text(delay: float | None, reference: float | None, pooled: float | None) -> str:
+    """Return the gap closed as text; - if one of the delays is not known."""
     if not (_known(delay) and _known(reference) and _known(pooled)):
         return "-"
     closed = gap_closed(delay, reference, pooled)

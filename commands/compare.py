@@ -5,11 +5,12 @@ run.py compare --schedulers "FGD,FGD+fgd_score=plain,FGD+resched" --traces nativ
 run.py compare --experiment fgd-openb --data FOLDER
 """
 
+import argparse
 import hashlib
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,21 +19,26 @@ import pandas as pd
 from analysis.comparison import compare, latex, markdown
 from analysis.figures import save_figure
 from analysis.frontier import draw_frontier
-from analysis.run_folder import measures_of, run_of, to_json, write_csv, write_text
+from analysis.run_folder import (
+    check_folder,
+    measures_of,
+    run_of,
+    to_json,
+    write_csv,
+    write_text,
+)
 from clusterdata.generator import MIXES
 from clusterdata.workload import checksum_of, load_workload
 from commands.fgd_openb import TRACES, fgd_openb
 from commands.notes import tell
-from commands.parallel import add_workers, each, read_seeds
-from commands.provenance import configured, files_of, timing
+from commands.parallel import add_workers, as_done, read_seeds
+from commands.provenance import code_version, configured, files_of, timing
 from commands.variants import read_variants
 from model.command_line import Parser, read_settings, settings_parser
 from model.config import Settings
 from model.errors import UserError
+from schedulers.planners.registry import planners_of
 
-ROOT = Path(__file__).parents[1]
-CODE = ("model", "processes", "schedulers", "clusterdata", "analysis")
-SHIPPED = (".py", ".json", ".safetensors")
 MANY = 100  # runs, of which to warn
 DEFAULT = "FGD,BestFit,GpuPacking,R&P,ElasticFlow,Hops,LifetimeAligned"
 
@@ -43,6 +49,7 @@ class Cell(NamedTuple):
     label: str
     settings: Settings
     path: Path  # where its summary is kept
+    trace: str  # what it is called in the tables
 
 
 def command(words: Sequence[str]) -> int:
@@ -55,17 +62,28 @@ def command(words: Sequence[str]) -> int:
         return fgd_openb(traces, seeds, options.data, out, options.workers)
     if options.experiment:
         raise UserError(f"--experiment {options.experiment}: must be fgd-openb")
+    for name in options.given & {"scheduler", "seed"}:
+        raise UserError(f"--{name}: compare takes --{name}s")
     settings = read_settings(options)
-    names = options.traces or (
-        ",".join(MIXES) if settings.trace in MIXES else settings.trace
-    )
     cells = [
-        cell(label, replace(variant, trace=trace, seed=seed), out)
-        for trace in names.split(",")
+        cell(label, replace(variant, trace=trace, seed=seed), out)._replace(trace=shown)
+        for trace, shown in traces_of(options, settings.trace).items()
         for seed in seeds
         for label, variant in read_variants(options.schedulers, settings)
     ]
     return run_cells(cells, len(seeds), out, options.workers)
+
+
+def traces_of(options: argparse.Namespace, one: str) -> dict[str, str]:
+    """Return the traces that are asked for, and what each is called in the tables."""
+    names = [name.strip() for name in options.traces.split(",") if name.strip()]
+    if not names:
+        asked = one not in MIXES or "trace" in options.given
+        names = [one] if asked else [*MIXES]
+    short = Counter(Path(name).name for name in dict.fromkeys(names))
+    return {
+        name: Path(name).name if short[Path(name).name] == 1 else name for name in names
+    }
 
 
 def make_parser() -> Parser:
@@ -96,36 +114,33 @@ def make_parser() -> Parser:
 
 def cell(label: str, settings: Settings, out: Path) -> Cell:
     """Return a run, and where it is kept: by its settings, files and our code."""
+    planners_of(settings.planner, ())
     inputs = files_of(settings)
     if settings.trace not in MIXES and Path(settings.trace).exists():
         inputs["trace"] = checksum_of(Path(settings.trace))
     text = to_json({**settings.as_dict(), "code": code_version(), "inputs": inputs})
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-    return Cell(label, settings, out / "cells" / f"{digest}.json")
-
-
-@cache
-def code_version() -> str:
-    """Return a hash of all that we ship and that can change a result."""
-    digest = hashlib.sha256()
-    for folder in CODE:
-        for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix in SHIPPED:
-                digest.update(path.read_bytes())
-    return digest.hexdigest()
+    path = out / "cells" / f"{digest}.json"
+    return Cell(label, settings, path, Path(settings.trace).name)
 
 
 def run_cells(cells: Sequence[Cell], seeds: int, out: Path, workers: int) -> int:
     """Run what is not there yet; print the tables and write them."""
-    missing = [cell for cell in cells if not cell.path.is_file()]
+    check_folder(out)
+    missing = missing_of(cells)
     if len(missing) < len(cells):
         tell([f"{len(cells) - len(missing)} runs are there already"])
     if len(missing) > MANY:  # perhaps --seeds 200 was to mean one of them
         tell([f"{len(missing):,} runs to do, of {seeds} seeds"])
-    for path, text in each(run_cell, missing, workers, "comparing"):
+    for _, (path, text) in as_done(run_cell, missing, workers, "comparing"):
         write_text(text, path)
     rows = pd.DataFrame(
-        [{**measures_of(c.path.read_text()), "scheduler": c.label} for c in cells]
+        {
+            **measures_of(one.path.read_text()),
+            "scheduler": one.label,
+            "trace": one.trace,
+        }
+        for one in cells
     )
     compared = compare(rows)
     tables = markdown(compared, seeds)
@@ -143,11 +158,24 @@ def run_cells(cells: Sequence[Cell], seeds: int, out: Path, workers: int) -> int
     return 0
 
 
+def missing_of(cells: Sequence[Cell]) -> list[Cell]:
+    """Return the cells that were not run yet, or whose file was damaged; each once."""
+    return list({one.path: one for one in cells if not _is_there(one.path)}.values())
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        measures = measures_of(path.read_text())
+    except (FileNotFoundError, ValueError, AttributeError):
+        return False
+    return measures.get("interrupted") is False
+
+
 def run_cell(cell: Cell) -> tuple[Path, str]:
     """Simulate one cell; return where its measures belong, and them as JSON."""
     workload = load_workload(cell.settings)
     simulation, config = configured(cell.settings, workload)
-    result = simulation.run()
+    result = simulation.run().whole()
     run = run_of(cell.path, config, result, timing(result))
     row: dict[str, Any] = {
         "trace": Path(cell.settings.trace).name,

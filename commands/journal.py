@@ -128,7 +128,7 @@ def _entries(path: Path) -> list[Entry]:
     if not path.is_file():
         raise UserError(f"--resume: {path.parent} has no run that could go on")
     entries = []
-    for line in path.read_text().split("\n")[1:-1]:
+    for line in path.read_text(errors="replace").split("\n")[1:-1]:
         parts = line.split(",")
         if len(parts) == 3 and parts[0].isdigit() and len(parts[2]) == 64:
             entries.append(Entry(int(parts[0]), parts[1], parts[2]))

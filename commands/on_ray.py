@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from commands.tasks import Outcome, Task, cores, done
+from commands.tasks import RETRIES, Outcome, Task, cores, done
 from model.errors import UserError
 
 ROOT = Path(__file__).parents[1]
@@ -20,7 +20,6 @@ LEFT_AT_HOME = (
     ".venv*",
     "clusterdata/cluster-trace*",
 )
-RETRIES = 5  # times that a task may lose its worker
 AHEAD = 4  # tasks for each worker that are handed out beforehand
 
 

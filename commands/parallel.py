@@ -1,14 +1,18 @@
 """Independent tasks over the processes of this machine, or over a Ray cluster."""
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from multiprocessing import get_context
 
 from tqdm import tqdm
 
-from commands.tasks import Outcome, Task, cores, done
+from commands.tasks import RETRIES, Outcome, Task, cores, done
 from model.errors import UserError
+
+MOST = 100_000  # seeds
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
@@ -98,10 +102,29 @@ def in_turn(
 def in_pool(
     work: Callable[[Task], Outcome], tasks: Sequence[Task], workers: int
 ) -> Iterator[tuple[int, Outcome]]:
-    """Do the tasks in processes of this machine."""
+    """Do the tasks in processes of this machine; those of one that dies, anew."""
+    left, deaths = dict(enumerate(tasks)), 0
+    while left:
+        if deaths > RETRIES:
+            raise UserError(
+                f"{len(left)} of {len(tasks)} runs are left: workers died {deaths} "
+                f"times, maybe for want of memory; what is done is kept, try fewer "
+                f"--workers"
+            )
+        with suppress(BrokenProcessPool):
+            for place, outcome in _in_pool(work, left, workers):
+                del left[place]
+                yield place, outcome
+        deaths += 1
+
+
+def _in_pool(
+    work: Callable[[Task], Outcome], left: Mapping[int, Task], workers: int
+) -> Iterator[tuple[int, Outcome]]:
     # spawned: a forked copy of a process with threads, as torch has, may hang
+    workers = min(workers, len(left))
     with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-        places = {pool.submit(done, work, task): at for at, task in enumerate(tasks)}
+        places = {pool.submit(done, work, task): at for at, task in left.items()}
         try:
             for future in as_completed(places):
                 yield places[future], future.result()
@@ -123,19 +146,20 @@ def read_seeds(text: str) -> list[int]:
     seeds: list[int] = []
     try:
         if text.isdigit():
-            return _some(list(range(int(text))), text)
+            return _some([*range(min(int(text), MOST + 1))], text)
         for part in text.split(","):
             first, _, last = part.partition("-")
-            seeds += range(int(first), int(last or first) + 1)
-    except ValueError:
+            some = range(int(first), int(last or first) + 1)
+            seeds += some[: MOST + 1]
+    except (ValueError, OverflowError):
         seeds = []
     return _some(seeds, text)
 
 
 def _some(seeds: list[int], text: str) -> list[int]:
-    if not 0 < len(seeds) <= 100_000:
+    if not 0 < len(seeds) <= MOST:
         raise UserError(
-            f"--seeds {text}: must be a range (200-204), a list (1,5,9), or a number "
-            f"of seeds (3 = 0,1,2)"
+            f"--seeds {text[:99]}: must be a range (200-204), a list (1,5,9), or a "
+            f"number of seeds (3 = 0,1,2)"
         )
     return list(dict.fromkeys(seeds))

@@ -1,8 +1,10 @@
 """What a run's results depend on, and what it cost: config.json and timing.json."""
 
+import hashlib
 import os
 import platform
 import resource
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,9 @@ from model.config import Settings
 from model.result import Result
 from processes.simulation import Simulation
 
+ROOT = Path(__file__).parents[1]
+CODE = ("model", "processes", "schedulers", "clusterdata", "analysis")
+SHIPPED = (".py", ".json", ".safetensors")
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 FILES = ("node_list", "node_events", "init_from", "teacher")
 PACKAGES = ("simpy", "numpy", "pandas", "torch")
@@ -41,6 +46,17 @@ def files_of(settings: Settings) -> dict[str, str]:
     }
 
 
+@cache
+def code_version() -> str:
+    """Return a hash of all that we ship and that can change a result."""
+    digest = hashlib.sha256()
+    for folder in CODE:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in SHIPPED:
+                digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
 def provenance(settings: Settings, workload: Workload) -> dict[str, Any]:
     """Return config.json: everything that the results depend on."""
     nodes = workload.nodes
@@ -57,6 +73,7 @@ def provenance(settings: Settings, workload: Workload) -> dict[str, Any]:
         "nodes": len(nodes),
         "node_gpus": [node.num_gpus for node in nodes],
         "capacity": capacity,
+        "code_sha256": code_version(),
         "versions": {name: version(name) for name in PACKAGES},
         "python": platform.python_version(),
         "platform": platform.platform(),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.report import write_report
-from analysis.run_folder import Run, read_run
+from analysis.run_folder import PARTIAL, Run, read_run
 from model.command_line import Parser
 from model.errors import UserError
 
@@ -56,4 +56,5 @@ def runs_in(folder: Path) -> list[Path]:
     """Return a run's folder, or those of all runs in it, ordered by name."""
     if (folder / "config.json").is_file():
         return [folder]
-    return sorted(path.parent for path in folder.glob("*/config.json")) or [folder]
+    found = sorted(path.parent for path in folder.glob("*/config.json"))
+    return [path for path in found if not path.name.endswith(PARTIAL)] or [folder]

@@ -4,7 +4,7 @@ python run.py                                   three schedulers, one table, one
 python run.py --num-node 64 --interarrival-time 8 --scheduler FGD
 python run.py --trace jobs.csv --node-list nodes.csv --resources gpu,cpu,memory
 
-Other commands, each with its own --help: run.py compare, run.py plan, run.py train
+Other commands, each with its own --help: compare, sweep, report, train, trace, plan
 """
 
 import argparse
@@ -19,6 +19,7 @@ from tqdm import tqdm
 
 from analysis.run_folder import (
     ORIGIN,
+    PARTIAL,
     Run,
     check_place,
     read_run,
@@ -131,7 +132,7 @@ def completed(path: Path, settings: Settings, workload: Workload) -> Run | None:
         return None
     run = read_run(path)
     asked = provenance(settings, workload)
-    same = all(run.config.get(name) == asked[name] for name in ORIGIN)
+    same = all(run.config.get(name) == asked[name] for name in (*ORIGIN, "code_sha256"))
     if not same or run.summary["interrupted"]:
         return None
     tell([f"{path} is complete"])
@@ -143,6 +144,8 @@ def run_name(settings: Settings, name: str, schedulers: int) -> str:
     scheduler = settings.scheduler.lower().replace("&", "")
     if name and (Path(name).name != name or name.startswith(".")):
         raise UserError(f"--name {name}: must be a plain name, no path")
+    if name.endswith(PARTIAL):
+        raise UserError(f"--name {name}: must not end in {PARTIAL}, as unfinished runs")
     if name:
         return f"{name}-{scheduler}" if schedulers > 1 else name
     digest = hashlib.sha256(to_json(settings.as_dict()).encode()).hexdigest()[:8]
@@ -164,8 +167,8 @@ def simulated(
 ) -> Run:
     """Simulate one scheduler; leave a journal meanwhile in the partial folder."""
     simulation, config = configured(settings, workload)
-    partial = check_place(path, config)
     every = read_seconds(options.checkpoint_every)
+    partial = check_place(path, config)
     resume = options.resume and (partial / FILE).is_file()
     journal = Journal(partial, simulation, every, resume)
     watch = Watch(simulation.cluster, simulation.env) if options.check else None

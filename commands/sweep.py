@@ -19,6 +19,7 @@ happens to workers or to the sweep. The result, sweep.parquet, holds a row for e
 the same bytes whatever the number of workers.
 """
 
+import argparse
 import itertools
 import sys
 from collections.abc import Sequence
@@ -28,11 +29,12 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.run_folder import measures_of, write_bytes, write_text
+from analysis.run_folder import check_folder, measures_of, write_bytes, write_text
 from clusterdata.formats.parquet import parquet_of
-from commands.compare import Cell, cell, code_version, run_cell
+from commands.compare import Cell, cell, missing_of, run_cell
 from commands.notes import tell
 from commands.parallel import add_workers, as_done, read_seeds
+from commands.provenance import code_version
 from commands.variants import read_variants
 from model.command_line import Parser
 from model.config import Settings, described_options
@@ -55,12 +57,12 @@ def command(words: Sequence[str]) -> int:
     out = options.out / (options.name or options.file.stem)
     plan = read_plan(options.file)
     cells = cells_of(plan, options.file, out)
-    missing = [one for one in cells if not one.path.is_file()]
+    check_folder(out)
+    missing = missing_of(cells)
     if len(missing) < len(cells):
         tell([f"{len(cells) - len(missing)} runs are there already"])
-    tasks = list({one.path: one for one in missing}.values())
     for _, (path, text) in as_done(
-        run_cell, tasks, options.workers, "sweeping", options.address
+        run_cell, missing, options.workers, "sweeping", options.address
     ):
         write_text(text, path)
     write_bytes(dataset(cells), out / "sweep.parquet")
@@ -71,7 +73,11 @@ def command(words: Sequence[str]) -> int:
 
 def make_parser() -> Parser:
     """Return the parser of `sweep`."""
-    parser = Parser(prog="run.py sweep", description=__doc__)
+    parser = Parser(
+        prog="run.py sweep",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("file", type=Path, help="TOML")
     parser.add_argument("--out", type=Path, default=Path("runs"), help="output folder")
     parser.add_argument("--name", default="", help="what it is called there")
@@ -141,7 +147,9 @@ def _variant(asked: dict[str, Any], path: Path) -> tuple[str, Settings]:
     """Return what one point of the sweep is called, and its settings."""
     options = {option.name: option for option in described_options()}
     for name, value in asked.items():
-        if name not in options or name == "seed":
+        if name == "seed":
+            raise UserError(f"{path}: seed is no setting of a sweep; say seeds = ...")
+        if name not in options:
             raise UserError(
                 f"{path}: unknown setting {name!r}{suggestion(name, options)}"
             )
@@ -166,6 +174,6 @@ def dataset(cells: Sequence[Cell]) -> bytes:
     rows = []
     for one in cells:
         measures = measures_of(one.path.read_text())
-        row = {"variant": one.label, **one.settings.as_dict(), **measures}
+        row = {"variant": one.label, **measures, **one.settings.as_dict()}
         rows.append({name: row[name] for name in row if name not in TIMES})
     return parquet_of(pd.DataFrame(rows).assign(code=code_version()))

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from typing import TypeVar
 
+RETRIES = 5  # times that a task may lose its worker
 Task = TypeVar("Task")
 Outcome = TypeVar("Outcome")
 

@@ -59,7 +59,8 @@ class Training:
         from schedulers.drr.training import Apprentice
 
         rng = np.random.default_rng(settings.seed)
-        self._apprentice = Apprentice(Network(initial(settings.init_from, rng)))
+        parameters = initial(settings.init_from, rng)
+        self._apprentice = Apprentice(Network(parameters, settings.use_attn))
         self._settings, self._options, self._out = settings, options, out
         self._cells = cells_of(options.sizes)
         self._rows: list[dict[str, Any]] = []
@@ -157,8 +158,10 @@ class Training:
         )
         if options.sizes:
             command += f" --sizes {options.sizes}"
-        if settings.teacher != Settings.teacher:
-            command += f" --teacher {settings.teacher}"
+        usual = Settings(scheduler=settings.scheduler, learn=settings.learn).as_dict()
+        for name, value in settings.as_dict().items():
+            if value != usual[name] and name not in ("num_jobs", "seed", "init_from"):
+                command += f" --{name.replace('_', '-')} {value}"
         return command
 
 
@@ -169,7 +172,7 @@ def experience(episode: Episode) -> list[Transition]:
     scheduler = simulation.scheduler
     assert isinstance(scheduler, DRR)
     scheduler.tell, scheduler.exact_every = told.append, 1
-    simulation.run()
+    simulation.run().whole()
     useful = [one for one in told if len(one.ways) and np.ptp(one.waits) > 0]
     rng = np.random.default_rng(episode.settings.seed)
     picked = sorted(rng.permutation(len(useful))[:KEPT].tolist())
@@ -178,7 +181,7 @@ def experience(episode: Episode) -> list[Transition]:
 
 def mean_delay(episode: Episode) -> float:
     """Simulate; return the mean queueing delay after the warm-up, s."""
-    frame = prepared(episode).run().jobs_frame()
+    frame = prepared(episode).run().whole().jobs_frame()
     frame = frame[int(episode.settings.warm_up * len(frame)) :]
     return float((frame["start_time"] - frame["submit_time"]).mean())
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from model.command_line import reader
-from model.config import Settings, described_options
+from model.config import Settings, check_recommended, described_options
 from model.errors import UserError, suggestion
 from schedulers.registry import scheduler_class
 
@@ -33,6 +33,8 @@ def read_variants(text: str, settings: Settings) -> list[tuple[str, Settings]]:
         name = scheduler_class(name).name
         label = "+".join([name, *changes])
         changed: dict[str, Any] = dict(_change(change) for change in changes)
+        if changed.get("rescheduler", settings.rescheduler) == "recommended":
+            check_recommended(changed)
         variants[label] = replace(settings, scheduler=name, **changed)
     return list(variants.items())
 

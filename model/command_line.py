@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from model.config import Settings, described_options, flag
+from model.config import Settings, check_recommended, described_options, flag
 from model.errors import UserError, suggestion
 
 DEFAULTS = Settings()
@@ -25,8 +25,13 @@ class Parser(argparse.ArgumentParser):
         ------
         UserError
             If an option is unknown or its value makes no sense.
+
+        Returns
+        -------
+        The values, and as `given` the names of the options that were spelled out.
         """
-        known, unknown = self.parse_known_args([_dashed(word) for word in arguments])
+        words = [_dashed(word) for word in arguments]
+        known, unknown = self.parse_known_args(words)
         if unknown:
             options = [
                 name for action in self._actions for name in action.option_strings
@@ -36,6 +41,12 @@ class Parser(argparse.ArgumentParser):
         for action in self._actions:  # argparse reads "--seed --" as a list of nothing
             if action.nargs is None and getattr(known, action.dest, None) == []:
                 raise UserError(f"{action.option_strings[0]}: expected one argument")
+        spelled = {word.partition("=")[0] for word in words}
+        known.given = {
+            action.dest
+            for action in self._actions
+            if spelled.intersection(action.option_strings)
+        }
         return known
 
 
@@ -95,4 +106,7 @@ def reader(kind: type) -> Callable[[str], Any]:
 def read_settings(options: argparse.Namespace) -> Settings:
     """Return the settings among parsed options."""
     names = [option.name for option in described_options()]
-    return Settings(**{name: getattr(options, name) for name in names})
+    values = {name: getattr(options, name) for name in names}
+    if options.rescheduler == "recommended":
+        check_recommended({name: values[name] for name in options.given & {*values}})
+    return Settings(**values)

@@ -32,6 +32,16 @@ RECOMMENDED = {
 GPU_TYPES = {"MISC": 0.57, "T4": 0.36, "P100": 0.05, "V100": 0.02}
 
 
+def check_recommended(given: Mapping[str, Any]) -> None:
+    """Raise UserError if what was asked for is not what recommended means."""
+    for name, value in RECOMMENDED.items():
+        if given.get(name, value) not in (value, "both"):
+            raise UserError(
+                f"{flag(name)} {given[name]}: --rescheduler recommended means "
+                f"{flag(name)} {value}; leave out one of them"
+            )
+
+
 @dataclass(frozen=True)
 class Settings(
     DRROptions,

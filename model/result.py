@@ -59,6 +59,12 @@ class Result:
     measures: dict[str, float] = field(default_factory=dict)
     learned: Learned | None = None
 
+    def whole(self) -> "Result":
+        """Return itself; raises KeyboardInterrupt if Ctrl-C ended the run early."""
+        if self.interrupted:
+            raise KeyboardInterrupt
+        return self
+
     def jobs_frame(self) -> pd.DataFrame:
         """Return one row per job: the trace's columns, then what became of it.
 

@@ -57,7 +57,7 @@ class Failures:
         units = [unit for unit in (*nodes, *racks) if unit[2] > 0]
         streams = stream(settings.seed, "failures").spawn(len(units))
         for (kind, unit, mean), rng in zip(units, streams, strict=True):
-            env.process(self._fail(f"{kind} {unit[0]}", unit, mean, rng))
+            env.process(self._fail(kind, unit, mean, rng))
 
     @property
     def is_alive(self) -> bool:
@@ -80,13 +80,16 @@ class Failures:
         return {"failures": self.count}
 
     def _fail(
-        self, who: str, unit: Sequence[int], mean: float, rng: np.random.Generator
+        self, kind: str, unit: Sequence[int], mean: float, rng: np.random.Generator
     ) -> Generator[Event, Any, None]:
+        who = f"{kind} {unit[0]}"
         shape = self._settings.failure_shape
         scale = mean / math.gamma(1 + 1 / shape)
         while True:
             up = float(scale * rng.weibull(shape))
             yield Moment(self._env, self._env.now + up, DISTURBANCE)
+            if kind == "node" and self._down[unit[0]]:
+                continue  # its rack is down; a node fails while it is up
             self.count += 1
             self._down.update(unit)
             for node in unit:

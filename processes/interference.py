@@ -38,11 +38,10 @@ class Interference:
     def _pace(self, held: Held) -> None:
         progress = self._dispatcher.progress[held.job.job_id]
         speed = self._speed(held)
-        if speed == progress.speed:
-            return
         if progress.process is self._dispatcher.env.active_process:
-            progress.speed = speed  # it is just starting
-        else:
+            progress.speed = progress.paced = speed  # it is just starting
+        elif speed != progress.paced:
+            progress.paced = speed
             self._dispatcher.disturb(held.job.job_id, Paced(speed))
 
     def _speed(self, held: Held) -> float:

@@ -13,7 +13,7 @@ from simpy import Environment, Event, Store
 from model.config import Settings
 from model.result import Learned
 from schedulers.drr.checkpoint import saved
-from schedulers.drr.experience import Transition
+from schedulers.drr.experience import HOUR, Transition
 from schedulers.drr.observation import MOST
 from schedulers.drr.scheduler import DRR
 
@@ -47,12 +47,13 @@ class Learner:
             told = self._agent.update(transitions)
             self._scheduler.parameters = self._agent.network.parameters_of()
             spent = sum(transition.elapsed for transition in transitions)
+            waited = sum(transition.waited for transition in transitions)
             self._rows.append(
                 {
                     "time": self._env.now,
                     "decisions": len(transitions),
                     **told,
-                    "queued_gpus_per_gpu": -told["reward"] * 3600 / max(spent, 1.0),
+                    "queued_gpus_per_gpu": waited * HOUR / max(spent, 1.0),
                 }
             )
             transitions = []

@@ -42,9 +42,9 @@ class Progress:
     """How much work is left, at what speed it goes, and what has been paid."""
 
     __slots__ = (
-        "arrival", "doomed", "evicted", "job", "lost_seconds", "moves", "pause",
-        "pending_seconds", "placed", "process", "rate", "restarts", "saved", "speed",
-        "start", "work",
+        "arrival", "doomed", "evicted", "job", "lost_seconds", "moves", "paced",
+        "pause", "pending_seconds", "placed", "process", "rate", "restarts", "saved",
+        "speed", "start", "work",
     )  # fmt: skip
 
     def __init__(self, job: Job, process: Process | None) -> None:
@@ -56,6 +56,7 @@ class Progress:
         self.pause = 0.0  # s of migration or restart to sit out before working on
         self.rate = 1.0  # by the GPUs it has, relative to those it asked for
         self.speed = 1.0  # by what its neighbours leave it
+        self.paced = 1.0  # the speed it was told last; may be on its way
         self.moves = 0
         self.lost_seconds = 0.0  # of undisturbed work, to failures
         self.saved = 0.0  # s of work that a failure was survived with

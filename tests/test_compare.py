@@ -1,9 +1,13 @@
 """Comparing schedulers: pairing, intervals, winners, and what is never run twice."""
 
+import json
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
 import run as program
+from analysis import headline
 from analysis.comparison import (
     MEASURES,
     compare,
@@ -16,6 +20,7 @@ from commands.compare import cell, run_cells
 from commands.variants import read_variants
 from model.config import Settings
 from model.errors import UserError
+from processes.simulation import Simulation
 
 
 def rows(**delays):
@@ -92,7 +97,7 @@ def test_a_comparison_writes_its_tables_and_repeats_no_run(tmp_path, capsys):
 
 
 def test_who_asks_for_very_many_seeds_is_told(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("commands.compare.each", lambda *arguments: iter([]))
+    monkeypatch.setattr("commands.compare.as_done", lambda *arguments: iter([]))
     cells = [cell("FGD", Settings(seed=seed), tmp_path) for seed in range(101)]
     with pytest.raises(FileNotFoundError):  # nothing was run
         run_cells(cells, 101, tmp_path, 1)
@@ -191,3 +196,90 @@ def test_a_duel_is_paired_and_against_the_best_rival_of_the_cell(capsys, tmp_pat
     assert "1 better" in text
     with pytest.raises(UserError, match="no runs of Z"):
         duels(table, "X", ["Z"], measure)
+
+
+def test_a_comparison_that_is_interrupted_keeps_no_half_run(tmp_path, monkeypatch):
+    original = Simulation.run
+    cut = {"interrupted": True}
+    monkeypatch.setattr(Simulation, "run", lambda self: replace(original(self), **cut))
+    words = ["--schedulers", "FGD", "--workers", "1"]
+
+    assert run(tmp_path, *words) == 130
+    assert not [*(tmp_path / "compare").rglob("*.json")]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"interrupted": true}'])
+def test_a_run_whose_file_is_damaged_is_done_again(tmp_path, text):
+    words = ["--schedulers", "FGD", "--workers", "1"]
+    assert run(tmp_path, *words) == 0
+    path, *_ = (tmp_path / "compare" / "cells").iterdir()
+    before = summary_of(path)
+    path.write_text(text)
+    assert run(tmp_path, *words) == 0
+    assert summary_of(path) == before
+
+
+def summary_of(path):
+    measures = json.loads(path.read_text())
+    return {name: measures[name] for name in ("mean_queueing_delay", "seed", "moves")}
+
+
+def test_traces_of_one_name_are_told_apart(tmp_path, capsys):
+    head = "job_id,submit_time,duration,num_gpus,gpu_milli\n"
+    paths = []
+    for folder in "ab":
+        path = tmp_path / folder / "jobs.csv"
+        path.parent.mkdir()
+        path.write_text(head + "x,0,10,1,1000\n")
+        paths.append(str(path))
+    words = ["compare", "--schedulers", "FGD,BestFit", "--seeds", "2", "--workers", "1"]
+    words += ["--num-node", "2", "--out", str(tmp_path)]
+
+    assert program.main([*words, "--traces", ", ".join(paths)]) == 0
+    table = pd.read_csv(tmp_path / "compare" / "comparison.csv")
+    assert set(table["trace"]) == set(paths)
+    assert program.main([*words, "--traces", ",".join([paths[0], paths[0]])]) == 0
+    table = pd.read_csv(tmp_path / "compare" / "comparison.csv")
+    assert set(table["trace"]) == {"jobs.csv"}
+    assert len(table) == 4
+    options = {"--num-jobs": "50", "--trace": "native"}
+    asked = [word for pair in options.items() for word in pair]
+    assert program.main([*words, *asked]) == 0
+    table = pd.read_csv(tmp_path / "compare" / "comparison.csv")
+    assert set(table["trace"]) == {"native"}
+    for name in ("--seed", "--scheduler"):
+        assert program.main([*words, name, "1"]) == 2
+        assert f"{name}: compare takes {name}s" in capsys.readouterr().err
+
+
+def test_what_recommended_means_cannot_be_contradicted():
+    recommended = Settings(rescheduler="recommended")
+    for text in ("FGD+recommended+use_rescheduling=False",
+                 "FGD+recommended+reschedule_trigger=periodic"):  # fmt: skip
+        with pytest.raises(UserError, match="--rescheduler recommended means"):
+            read_variants(text, Settings())
+    ((_, both),) = read_variants("FGD+recommended+reschedule_trigger=both", Settings())
+    assert both.reschedule_trigger == "both"
+    words = ["--rescheduler", "recommended", "--use-rescheduling", "False"]
+    assert program.main(["--num-jobs", "9", *words]) == 2
+    assert recommended.use_rescheduling
+
+
+def test_duels_that_cannot_be_fought_are_one_line(tmp_path, capsys, monkeypatch):
+    path = tmp_path / "comparison.csv"
+
+    def told(*words):
+        monkeypatch.setattr("sys.argv", ["headline", *map(str, words)])
+        assert headline.main() == 2
+        return capsys.readouterr().err
+
+    rows(DRR=[1.0, 2.0], FGD=[3.0, 5.0]).to_csv(path, index=False)
+    asked = ["--of", "DRR", "--measure", "mean_queueing_delay"]
+    assert "seed 0 is there twice" in told(path, path, *asked)
+    assert "no rival of DRR" in told(path, *asked, "--rivals", "DRR")
+    rows(DRR=[1.0], BestFit=[3.0]).to_csv(path, index=False)
+    assert "gap_closed" in told(path, "--of", "DRR", "--measure", "gap_closed")
+    path.write_bytes(b"\xff\xfe")
+    assert told(path, *asked).count("\n") == 1
+    path.write_text("")
+    assert told(path, *asked).count("\n") == 1

@@ -6,13 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from worlds import HALF_OR_TWO, running_world
 
+from clusterdata.generator import generate
 from model.config import Settings
 from model.errors import UserError
 from model.fragmentation import fragment_of
 from model.job import Job, Placement
 from model.node import Node
-from processes.simulation import simulate
-from schedulers.decision import PlannedMove
+from processes.simulation import Simulation, simulate
+from schedulers.decision import Decision, PlannedMove
 from schedulers.drr.checkpoint import PRETRAINED, load, saved
 from schedulers.drr.kernel import BIG
 from schedulers.drr.observation import observe
@@ -241,3 +242,42 @@ def test_a_checkpoint_comes_back_and_a_wrong_one_is_named(tmp_path, cli):
     assert (code, "no such file" in error) == (2, True)
     code, _, error = cli("--scheduler", "DRR", "--teacher", "Nobody")
     assert (code, "must be one of BestFit" in error) == (2, True)
+
+
+@pytest.mark.parametrize("queue", ["easy", "backfill", "fifo"])
+def test_the_learner_hears_of_nodes_that_were_taken(queue):
+    settings = Settings(
+        scheduler="DRR", queue=queue, num_node=6, num_jobs=800, look_ahead=0,
+        interarrival_time=85.0, learn=False,
+    )  # fmt: skip
+    simulation = Simulation(settings, generate(settings), settings.uniform_cluster())
+    told, decided = [], []
+    simulation.scheduler.tell = told.append
+    original = simulation.scheduler.decide
+
+    def decide(pending, now):
+        decision = original(pending, now)
+        if isinstance(decision, Decision):
+            decided.append((now, decision.placements[0].node))
+        return decision
+
+    simulation.scheduler.decide = decide
+    simulation.run()
+    nodes = [int(one.seen.nodes[one.action]) for one in told]
+    taken = iter(node for _, node in decided)
+    assert len(told) > 100
+    assert all(node in taken for node in nodes)  # in this order, among those taken
+
+
+def test_only_looks_that_were_run_to_the_end_are_told():
+    settings = Settings(
+        scheduler="DRR", num_node=8, num_jobs=600, interarrival_time=50.0,
+        look_ahead=2, learn=False,
+    )  # fmt: skip
+    simulation = Simulation(settings, generate(settings), settings.uniform_cluster())
+    told = []
+    simulation.scheduler.tell = told.append
+    result = simulation.run()
+
+    known = sum(len(one.ways) > 0 for one in told)
+    assert 0 < known <= result.measures["drr_looks"] // simulation.scheduler.exact_every

@@ -248,3 +248,14 @@ def test_other_files_of_a_run_are_remembered_too(cli, tmp_path):
     code, _, error = cli("--config", config, "--name", "again")
     assert (code, "n.toml is not the file it was" in error) == (2, True)
     assert "is complete" not in cli(*words, "--resume")[2]
+
+
+def test_a_node_fails_only_while_it_is_up(simulation):
+    """Its rack is down nearly always; then no failure of its own is counted."""
+    jobs = [Job(f"{i}", 2000.0 * i, 10.0) for i in range(30)]
+    asked = {"mtbf": 100.0, "rack_mtbf": 1000.0, "rack_nodes": 1, "mttr": 1e4}
+    sim = simulation(jobs, (1,), **asked)
+    sim.run()
+
+    # up for about 90 s in each 10,000 s, so about one failure in 10,000 s, not 100
+    assert sim.failures.count < sim.env.now / 1e4 * 4

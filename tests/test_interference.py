@@ -35,3 +35,10 @@ def test_off_by_default(run):
     jobs = [Job("a", 0, 300, gpu_milli=500), Job("b", 0, 100, gpu_milli=500)]
 
     assert run(jobs, (1,))["a"].end_time == 300
+
+
+def test_a_neighbour_that_leaves_at_once_slows_nobody(run):
+    jobs = [Job("a", 0, 1000, gpu_milli=500), Job("b", 10, 0, gpu_milli=500)]
+    done = run(jobs, (1,), interference=True)
+
+    assert (done["b"].end_time, done["a"].end_time) == (10, 1000)

@@ -1,6 +1,7 @@
 """DRR learns: its losses by hand, a toy whose optimum is known, files that repeat."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from model.target import Target
 from processes.simulation import Simulation, simulate
 from schedulers.drr.batch import Batch, branch_advantages, excess
 from schedulers.drr.checkpoint import load
-from schedulers.drr.experience import DRAWN, TAUGHT, Account, Transition
+from schedulers.drr.experience import DRAWN, OWN, TAUGHT, Account, Transition
 from schedulers.drr.observation import Observation
 from schedulers.drr.policy import fresh, logits
 from schedulers.drr.update import Agent, advantages, explained, policy_loss
@@ -121,8 +122,8 @@ def test_the_account_counts_what_waits_over_time():
     account.note(0, now=3610.0)
 
     # 4 of 8 GPUs for an hour; fragmentation grew by 2 GPUs
-    assert account.settle(2.0, now=4000.0) == pytest.approx((-0.5 - 0.02, 4000.0))
-    assert account.settle(2.0, now=4060.0) == pytest.approx((0.0, 60.0))
+    assert account.settle(2.0, now=4000.0) == pytest.approx((-0.5 - 0.02, 0.5, 4000.0))
+    assert account.settle(2.0, now=4060.0) == pytest.approx((0.0, 0.0, 60.0))
 
 
 def test_explained_variance():
@@ -273,3 +274,49 @@ def test_curves_for_tensorboard(cli, tmp_path):
     entropy = [event.value for event in found.Scalars("DRR/entropy")]
 
     assert entropy == pytest.approx(pd.read_csv(folder / "learning.csv")["entropy"])
+
+
+def test_what_holds_no_evidence_leaves_the_actor_as_it_is():
+    """Whatever momentum earlier batches left; the critic alone goes on."""
+    rng = np.random.default_rng(5)
+    seen = [two_nodes(k % 2, rng) for k in range(64)]
+    agent = Agent(fresh(rng), Settings(scheduler="DRR", use_imitation=True))
+    agent.update([Transition(one, 0, TAUGHT, *NOTHING, -1.0) for one in seen])
+    before = agent.network.parameters_of()
+    agent.update([Transition(one, 0, OWN, *NOTHING, -1.0) for one in seen])
+    after = agent.network.parameters_of()
+
+    moved = {name for name in before if (before[name] != after[name]).any()}
+    assert moved
+    assert {name.split(".")[0] for name in moved} <= {"critic", "critic_out"}
+
+
+def test_a_training_without_attention_trains_none(cli, tmp_path):
+    words = ["train", "--num-jobs", "600", "--workers", "1", "--sizes", "32"]
+    words += ["--validation", "1", "--episodes", "1", "--target-load", "6"]
+    words += ["--look-ahead", "2", "--use-attn", "False", "--rounds", "1"]
+    code, _, error = cli(*words, "--name", "mean")
+    assert code == 0, error
+    start = fresh(np.random.default_rng(0))
+    trained = load(tmp_path / "runs" / "mean" / "latest.safetensors")
+    assert (trained["node.weight"] != start["node.weight"]).any()
+    decayed = trained["query.weight"] / start["query.weight"]  # by AdamW, no more
+    assert np.ptp(decayed) < 1e-3
+
+    words[-1] = "2"
+    code, _, error = cli(*words, "--name", "mean", "--resume", "--look-ahead", "3")
+    assert (code, "is of run.py train" in error) == (2, True)
+    assert "--look-ahead 2" in error
+
+
+def test_a_training_that_is_interrupted_judges_nothing(cli, tmp_path, monkeypatch):
+    from processes.simulation import Simulation as Whole
+
+    original = Whole.run
+    cut = {"interrupted": True}
+    monkeypatch.setattr(Whole, "run", lambda self: replace(original(self), **cut))
+    words = ["train", "--num-jobs", "300", "--workers", "1", "--validation", "1"]
+    code, _, _ = cli(*words, "--rounds", "0", "--name", "cut")
+
+    assert code == 130
+    assert not (tmp_path / "runs" / "cut" / "best.safetensors").exists()

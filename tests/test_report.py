@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from analysis.occupancy import held_at, occupancy, read_places
-from analysis.report import write_report
+from analysis.report import labelled, write_report
 from analysis.report_page import as_table
 from analysis.run_folder import Run, read_run
 from analysis.timeline import timeline
@@ -228,3 +228,23 @@ def test_the_timeline_is_what_perfetto_reads(runs):
         "jobs in the queue", "fragmented GPUs", "stranded GPUs", "allocated GPUs",
     }  # fmt: skip
     assert timeline(run) == timeline(run)
+
+
+def test_the_gap_is_measured_from_plain_fgd_whatever_the_order(cli, tmp_path):
+    words = ["--num-jobs", "400", "--num-node", "4", "--interarrival-time", "110"]
+    names = ("a b", "a-b", "ab")
+    assert cli(*words, "--scheduler", "FGD", "--name", "a b", "--rescheduler",
+               "recommended")[0] == 0  # fmt: skip
+    for name in names[1:]:
+        assert cli(*words, "--scheduler", "FGD", "--name", name)[0] == 0
+    runs = labelled([read_run(tmp_path / "runs" / name) for name in names])
+    assert [run.title for run in runs] == ["FGD (a b)", "FGD", "FGD (ab)"]
+
+    (tmp_path / "runs" / "half.partial").mkdir()
+    (tmp_path / "runs" / "half.partial" / "config.json").write_text("{}")
+    page = tmp_path / "r.html"
+    assert main(["report", str(tmp_path / "runs"), "--out", str(page)]) == 0
+    ids = re.findall('<figure id="([^"]+)"', page.read_text())
+    assert len(set(ids)) == len(ids)
+    figures = [path.stem for path in (tmp_path / "r-figures").glob("cluster-*.png")]
+    assert sorted(figures) == ["cluster-fgd", "cluster-fgdab", "cluster-fgdab-2"]

@@ -166,3 +166,59 @@ def test_openb_runs_to_the_end_with_every_pod_accounted_for(openb, cli):
 
     assert code == 0
     assert "8,152 jobs (0 refused)" in out
+
+
+def test_an_unfinished_folder_that_holds_something_else_is_left_alone(cli, tmp_path):
+    words = ["--scheduler", "FGD", "--num-jobs", "50", "--num-node", "4"]
+    notes = tmp_path / "runs" / "x.partial" / "notes.txt"
+    notes.parent.mkdir(parents=True)
+    notes.write_text("mine")
+    code, _, error = cli(*words, "--name", "x")
+    assert (code, "holds something else" in error) == (2, True)
+    assert notes.read_text() == "mine"
+    code, _, error = cli(*words, "--name", "y.partial")
+    assert (code, "must not end in .partial" in error) == (2, True)
+    code, _, error = cli(*words, "--name", "z", "--checkpoint-every", "5x")
+    assert code == 2
+    assert not (tmp_path / "runs" / "z.partial").exists()
+
+
+@pytest.mark.parametrize("option", ["--name", "--trace", "--node-list"])
+def test_names_that_are_too_long_are_one_line(cli, option):
+    code, _, error = cli("--num-jobs", "9", option, "n" * 300 + ".csv")
+    assert (code, error.count("\n")) == (2, 1)
+
+
+def test_a_run_of_other_code_is_not_taken_for_complete(cli, tmp_path):
+    words = ["--scheduler", "FGD", "--num-jobs", "50", "--num-node", "4", "--name", "x"]
+    assert cli(*words)[0] == 0
+    assert "is complete" in cli(*words, "--resume")[2]
+    config = tmp_path / "runs" / "x" / "config.json"
+    content = json.loads(config.read_text())
+    config.write_text(json.dumps(content | {"code_sha256": "of last week"}))
+    assert "is complete" not in cli(*words, "--resume")[2]
+    assert json.loads(config.read_text()) == content
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("summary.json", "{"),
+        ("summary.json", "{}"),
+        ("config.json", "{}"),
+        ("config.json", "[]"),
+        ("jobs.csv", "a,b\n1,2\n"),
+        ("jobs.csv", ""),
+        ("cluster.csv", "x\n"),
+    ],
+)
+def test_a_damaged_run_is_named(cli, capsys, tmp_path, name, text):
+    words = ["--scheduler", "FGD", "--num-jobs", "50", "--num-node", "4", "--name", "x"]
+    assert cli(*words)[0] == 0
+    folder = tmp_path / "runs" / "x"
+    (folder / name).write_text(text)
+    capsys.readouterr()
+    code = program.main(["report", str(folder), "--out", str(tmp_path / "r.html")])
+    error = capsys.readouterr().err
+    assert (code, error.count("\n")) == (2, 1)
+    assert str(folder) in error

@@ -87,7 +87,9 @@ def branch_advantages(waits: Floats, adjustment: float) -> Floats:
     """Return the advantage of each branch, (batch, ways); nan where there is none.
 
     A branch's gain is minus its excess wait; from it goes *adjustment* x the mean gain
-    of the others, and the policy's baseline is the mean of what is left.
+    of the others, and the policy's baseline is the mean of what is left. Together that
+    is the gain above the mean x (1 + adjustment / (ways - 1)): where all branches are
+    known, the adjustment strengthens the advantage and changes nothing else.
 
     >>> branch_advantages(np.array([[60.0, 66.0]]), 1.0).round(3).tolist()
     [[1.0, -1.0]]

@@ -21,8 +21,9 @@ class Transition(NamedTuple):
         first choice, unless the look ahead knew better.
     ways, waits : places that were looked ahead from, and the waits that each leads
         to, s; empty if there was no look ahead. (ways,) each.
-    reward : minus the GPU-hours by which the queue's demand waited until the next
-        decision, per GPU of the cluster, and the growth of fragmentation.
+    reward : minus what waited until the next decision, and minus the growth of
+        fragmentation, by `GROWTH`.
+    waited : GPU-hours by which the queue's demand waited, per GPU.
     elapsed : s until the next decision.
     """
 
@@ -32,6 +33,7 @@ class Transition(NamedTuple):
     ways: Ints
     waits: Floats
     reward: float = 0.0
+    waited: float = 0.0
     elapsed: float = 0.0
 
 
@@ -51,10 +53,10 @@ class Account:
         self._waited += self._asked * (now - self._since)
         self._asked, self._since = asked, now
 
-    def settle(self, fragmented: float, now: float) -> tuple[float, float]:
-        """Return reward and time since the last decision, and begin anew."""
-        reward = -self._waited / self._total / HOUR
-        reward -= GROWTH * (fragmented - self._fragmented)
+    def settle(self, fragmented: float, now: float) -> tuple[float, float, float]:
+        """Return reward, waiting and time since the last decision, and begin anew."""
+        waited = self._waited / self._total / HOUR
+        reward = -waited - GROWTH * (fragmented - self._fragmented)
         elapsed = now - self._decided
         self._waited, self._fragmented, self._decided = 0.0, fragmented, now
-        return reward, elapsed
+        return reward, waited, elapsed

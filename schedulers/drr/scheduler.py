@@ -21,7 +21,7 @@ import numpy as np
 
 from model.capacity import Ints
 from model.config import Settings
-from model.job import WHOLE_GPU, Job
+from model.job import WHOLE_GPU, Job, Placements
 from schedulers.base import DEFAULTS, World
 from schedulers.decision import Decision, PlannedMove, Reshuffle
 from schedulers.drr.checkpoint import initial
@@ -136,10 +136,14 @@ class DRR(TunedLinear):
             self._deciding = False
         if isinstance(decision, Decision):
             job = decision.job
-            told = self._decided.get(job.job_id, [])
-            self._pass_on(told[-job.num_workers :], now)
+            self._pass_on(self._decided.get(job.job_id, []), now)
             self._account.note(pending.milli - job.total_milli, now)
         return decision
+
+    def place(self, job: Job, now: float) -> Placements | None:
+        """See `Scheduler.place`; only what was decided last is told to the learner."""
+        self._decided.pop(job.job_id, None)
+        return super().place(job, now)
 
     def choose_node(self, job: Job, now: float) -> int | None:
         """See `PlacingScheduler.choose_node`; for planners, by the scorer alone."""
@@ -218,6 +222,8 @@ class DRR(TunedLinear):
             scratch(state, line),
         )
         self._counts["corrected"] += best > 0
+        if not exact:  # of those that ended early, only the best wait is known
+            waits.fill(np.inf)
         return int(ways[best])
 
     def _pass_on(self, transitions: Sequence[Transition], now: float) -> None:
@@ -225,7 +231,10 @@ class DRR(TunedLinear):
         fragmentation = self.world.fragmentation
         for transition in transitions:
             fragmented = fragmentation.total / fragmentation.weight / WHOLE_GPU
-            reward, elapsed = self._account.settle(fragmented, now)
+            came = self._account.settle(fragmented, now)
             if self._last is not None and self.tell is not None:
-                self.tell(self._last._replace(reward=reward, elapsed=elapsed))
+                reward, waited, elapsed = came
+                self.tell(
+                    self._last._replace(reward=reward, waited=waited, elapsed=elapsed)
+                )
             self._last = transition

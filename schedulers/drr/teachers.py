@@ -15,6 +15,9 @@ TEACHERS = {
     "LifetimeAligned": {"growth": 1.0, "node_outlives": 1.0},
 }
 
+UNREADABLE = (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError,
+              RecursionError)  # fmt: skip
+
 
 def teacher_weights(name: str) -> Floats:
     """Return the weights of a teacher; any other name is a tuned.json of `train`.
@@ -43,7 +46,7 @@ def _from_file(path: Path) -> Floats:
         weights = json.loads(path.read_text())["weights"]
         unknown = [feature for feature in weights if feature not in FEATURES]
         found = weights_of(weights)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+    except UNREADABLE as error:
         raise UserError(
             f'--teacher {path}: must be JSON with "weights", a number for each feature'
         ) from error

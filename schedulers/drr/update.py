@@ -5,11 +5,16 @@ Two kinds of evidence, each behind its published flag:
 * Looking ahead from several nodes replays the same jobs once for each: these branches
   are rollouts of one input, as in the input-dependent baselines of Mao et al. (ICLR
   2019, arXiv 1807.02264). A branch's advantage is what it gains less w x the mean gain
-  of the others (`--use-advantage-adjustment w`); the policy moves towards branches of
-  positive advantage by PPO's clipped objective (Schulman et al., arXiv 1707.06347).
-* Without a look ahead, decisions are drawn from the policy, and the advantage is the
+  of the others (`--use-advantage-adjustment w`; `batch.branch_advantages` says what
+  that comes to); the policy moves towards branches of positive advantage by PPO's
+  clipped objective (Schulman et al., arXiv 1707.06347).
+* With `--look-ahead 0`, decisions are drawn from the policy, and the advantage is the
   generalised one (Schulman et al., arXiv 1506.02438), with time between decisions as it
   passes: discount exp(-dt / tau).
+
+With a look ahead, but in a world that it does not cover (another queue than fifo, CPU
+or memory counted), decisions are the policy's own and leave no evidence: only the
+critic learns then.
 
 `--use-imitation`: a cross-entropy towards what the teacher, or the look ahead, chose;
 its weight is 1 while the teacher decides, then `--imitation-loss-weight`, decaying.
@@ -94,9 +99,10 @@ class Agent:
                 judged, torch.from_numpy(returns).float()
             )
             loss = policy + self._imitation(batch) * imitation - self.beta * entropy
-            loss = loss * bool(evident.any())  # else entropy alone would have its way
             self.network.zero_grad()
-            torch.autograd.backward(loss + critic)  # which train no parameter together
+            if evident.any():  # else entropy or momentum alone would have their way
+                torch.autograd.backward(loss)
+            torch.autograd.backward(critic)  # which trains no parameter of the loss
             torch.nn.utils.clip_grad_norm_(self.network.parameters(), LONGEST)
             self._optimiser.step()
         kl = self._hold_back(kept, before, batch)
