@@ -236,7 +236,9 @@ class DRROptions:
         "file of train --stage scorer",
     ] = "TunedLinear"
     look_ahead: Annotated[
-        int, "nodes from which DRR looks ahead over the queue; 0 = none", (0, 64)
+        int,
+        "nodes from which DRR looks ahead over the queue when it places; 0 = none",
+        (0, 64),
     ] = 6
     look_ahead_jobs: Annotated[
         int,
