@@ -7,8 +7,8 @@ outlives the others on the node and on the device, or they the job, and what is 
 The same function decides in the simulation and in every look ahead, so that the two
 agree to the last bit.
 
-Growth is that of the GPUs alone: where CPU or memory is counted, the node is rated as if
-the job took none of them.
+Growth is that of the GPUs alone: where CPU or memory is counted, the node is rated as
+if the job took none of them.
 """
 
 from typing import Any, NamedTuple
