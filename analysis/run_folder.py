@@ -25,7 +25,8 @@ OURS = {*(f"{name}.csv" for name in (*TABLES, "learning", "journal")),
         *(f"{name}.json" for name in VALUES), "agent.safetensors",
         "tensorboard"}  # in an unfinished run  # fmt: skip
 NEEDED = {"jobs": ("status", "submit_time", "start_time", "end_time", "nodes"),
-          "cluster": ("time", "allocated"), "moves": ("time",)}  # columns  # fmt: skip
+          "cluster": ("time", "allocated"), "moves": ("time",), "config": ("settings",),
+          "summary": ("scheduler",)}  # columns and values  # fmt: skip
 # pandas 3 reads floats exactly by default and deprecates asking for it
 EXACT: Any = {} if pd.__version__ >= "3" else {"float_precision": "round_trip"}
 
@@ -188,9 +189,14 @@ def _read_run(folder: Path) -> Run:
     path = folder / "learning.csv"
     learning = pd.read_csv(path, **EXACT) if path.is_file() else None
     run = Run(folder, config, jobs, cluster, moves, summary, timing, learning)
-    for table, columns in NEEDED.items():
-        _ = getattr(run, table)[[*columns]]  # a KeyError names what is not there
-    _ = run.title, config["settings"]["use_rescheduling"]
+    lacking = [
+        f"{part} {name}"
+        for part, names in NEEDED.items()
+        for name in names
+        if name not in getattr(run, part)
+    ]
+    if lacking:
+        raise KeyError(", ".join(lacking))
     return run
 
 

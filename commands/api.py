@@ -111,7 +111,7 @@ def compare(
     """
     asked = replace(settings or Settings(), **fields)
     cells = [
-        Cell(label, replace(variant, seed=seed), NOWHERE, "")
+        Cell(label, replace(variant, seed=seed), NOWHERE)
         for seed in seeds
         for label, variant in read_variants(schedulers, asked)
     ]

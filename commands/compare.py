@@ -9,7 +9,7 @@ import argparse
 import hashlib
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,7 +49,6 @@ class Cell(NamedTuple):
     label: str
     settings: Settings
     path: Path  # where its summary is kept
-    trace: str  # what it is called in the tables
 
 
 def command(words: Sequence[str]) -> int:
@@ -62,28 +61,26 @@ def command(words: Sequence[str]) -> int:
         return fgd_openb(traces, seeds, options.data, out, options.workers)
     if options.experiment:
         raise UserError(f"--experiment {options.experiment}: must be fgd-openb")
-    for name in options.given & {"scheduler", "seed"}:
-        raise UserError(f"--{name}: compare takes --{name}s")
+    for name in ("scheduler", "seed"):
+        if name in options.given:
+            raise UserError(f"--{name}: compare takes --{name}s")
     settings = read_settings(options)
     cells = [
-        cell(label, replace(variant, trace=trace, seed=seed), out)._replace(trace=shown)
-        for trace, shown in traces_of(options, settings.trace).items()
+        cell(label, replace(variant, trace=trace, seed=seed), out)
+        for trace in traces_of(options, settings.trace)
         for seed in seeds
         for label, variant in read_variants(options.schedulers, settings)
     ]
     return run_cells(cells, len(seeds), out, options.workers)
 
 
-def traces_of(options: argparse.Namespace, one: str) -> dict[str, str]:
-    """Return the traces that are asked for, and what each is called in the tables."""
+def traces_of(options: argparse.Namespace, one: str) -> list[str]:
+    """Return the traces that are asked for, each once; *one* is the setting."""
     names = [name.strip() for name in options.traces.split(",") if name.strip()]
     if not names:
         asked = one not in MIXES or "trace" in options.given
         names = [one] if asked else [*MIXES]
-    short = Counter(Path(name).name for name in dict.fromkeys(names))
-    return {
-        name: Path(name).name if short[Path(name).name] == 1 else name for name in names
-    }
+    return list(dict.fromkeys(names))
 
 
 def make_parser() -> Parser:
@@ -120,8 +117,7 @@ def cell(label: str, settings: Settings, out: Path) -> Cell:
         inputs["trace"] = checksum_of(Path(settings.trace))
     text = to_json({**settings.as_dict(), "code": code_version(), "inputs": inputs})
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-    path = out / "cells" / f"{digest}.json"
-    return Cell(label, settings, path, Path(settings.trace).name)
+    return Cell(label, settings, out / "cells" / f"{digest}.json")
 
 
 def run_cells(cells: Sequence[Cell], seeds: int, out: Path, workers: int) -> int:
@@ -134,11 +130,12 @@ def run_cells(cells: Sequence[Cell], seeds: int, out: Path, workers: int) -> int
         tell([f"{len(missing):,} runs to do, of {seeds} seeds"])
     for _, (path, text) in as_done(run_cell, missing, workers, "comparing"):
         write_text(text, path)
+    names = shown(one.settings.trace for one in cells)
     rows = pd.DataFrame(
         {
             **measures_of(one.path.read_text()),
             "scheduler": one.label,
-            "trace": one.trace,
+            "trace": names[one.settings.trace],
         }
         for one in cells
     )
@@ -156,6 +153,18 @@ def run_cells(cells: Sequence[Cell], seeds: int, out: Path, workers: int) -> int
         save_figure(draw_frontier(rows), out / "frontier.png")
         sys.stdout.write(f"figure:  {out / 'frontier.png'}\n")
     return 0
+
+
+def shown(traces: Iterable[str]) -> dict[str, str]:
+    """Return what each trace is called in the tables: its file's name, if one has it.
+
+    >>> shown(["a/jobs.csv", "b/jobs.csv", "c/old.csv"])["c/old.csv"]
+    'old.csv'
+    """
+    once = dict.fromkeys(traces)
+    files = Counter(Path(name).name for name in once)
+    short = {name: Path(name).name for name in once}
+    return {name: file if files[file] == 1 else name for name, file in short.items()}
 
 
 def missing_of(cells: Sequence[Cell]) -> list[Cell]:

@@ -234,22 +234,6 @@ def test_repairs_give_no_hope_to_a_job_that_no_node_could_host():
     assert result.samples["time"].iloc[-1] < 1e5
 
 
-def test_other_files_of_a_run_are_remembered_too(cli, tmp_path):
-    nodes, jobs = tmp_path / "n.toml", tmp_path / "j.csv"
-    nodes.write_text("[[nodes]]\ncount = 2\ngpus = 8\n")
-    head = "job_id,submit_time,duration,num_gpus,gpu_milli\n"
-    jobs.write_text(head + "a,0,10,1,1000\nb,5,10,1,1000\n")
-    words = ("--trace", str(jobs), "--node-list", str(nodes), "--scheduler", "FGD",
-             "--name", "r")  # fmt: skip
-    config = str(tmp_path / "runs" / "r" / "config.json")
-    assert cli(*words)[0] == 0
-    assert "is complete" in cli(*words, "--resume")[2]
-    nodes.write_text("[[nodes]]\ncount = 3\ngpus = 8\n")
-    code, _, error = cli("--config", config, "--name", "again")
-    assert (code, "n.toml is not the file it was" in error) == (2, True)
-    assert "is complete" not in cli(*words, "--resume")[2]
-
-
 def test_a_node_fails_only_while_it_is_up(simulation):
     """Its rack is down nearly always; then no failure of its own is counted."""
     jobs = [Job(f"{i}", 2000.0 * i, 10.0) for i in range(30)]

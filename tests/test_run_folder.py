@@ -222,3 +222,19 @@ def test_a_damaged_run_is_named(cli, capsys, tmp_path, name, text):
     error = capsys.readouterr().err
     assert (code, error.count("\n")) == (2, 1)
     assert str(folder) in error
+
+
+def test_other_files_of_a_run_are_remembered_too(cli, tmp_path):
+    nodes, jobs = tmp_path / "n.toml", tmp_path / "j.csv"
+    nodes.write_text("[[nodes]]\ncount = 2\ngpus = 8\n")
+    head = "job_id,submit_time,duration,num_gpus,gpu_milli\n"
+    jobs.write_text(head + "a,0,10,1,1000\nb,5,10,1,1000\n")
+    words = ("--trace", str(jobs), "--node-list", str(nodes), "--scheduler", "FGD",
+             "--name", "r")  # fmt: skip
+    config = str(tmp_path / "runs" / "r" / "config.json")
+    assert cli(*words)[0] == 0
+    assert "is complete" in cli(*words, "--resume")[2]
+    nodes.write_text("[[nodes]]\ncount = 3\ngpus = 8\n")
+    code, _, error = cli("--config", config, "--name", "again")
+    assert (code, "n.toml is not the file it was" in error) == (2, True)
+    assert "is complete" not in cli(*words, "--resume")[2]
