@@ -51,7 +51,11 @@ def main(words: Sequence[str]) -> None:
         first = None
         with TemporaryDirectory() as folder:
             for label, file in learn(replace(PUBLISHED, **changed), episodes, folder):
-                alone = {"init_from": str(file), "learn": False, "look_ahead": 0}
+                alone: dict[str, Any] = {
+                    "init_from": str(file),
+                    "learn": False,
+                    "look_ahead": 0,
+                }
                 found = delays(replace(PUBLISHED, **alone))
                 show(f"{way}, {label}", found, first)
                 first = found if first is None else first
