@@ -3,9 +3,10 @@
 Runs the published 64-node command with `--init-from scratch`, and keeps the network's
 parameters after its first thousand decisions and at the end of each episode; the next
 episode goes on from there, on other arrivals. Each network then places the same jobs
-of other seeds by itself: no look ahead, no learning, no moves.
+of other seeds by itself, beside heuristics: no look ahead, no learning, no moves.
 """
 
+import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -17,6 +18,7 @@ import pandas as pd
 
 from analysis.comparison import interval
 from clusterdata.workload import load_workload
+from commands.train_policy import Episode, mean_delay
 from model.config import Settings
 from processes.simulation import Simulation
 from schedulers.drr.checkpoint import saved
@@ -32,7 +34,7 @@ PUBLISHED = Settings(
 )  # fmt: skip
 FIRST = 1000  # decisions, after which parameters are kept
 JUDGED = range(100, 105)  # seeds
-WAYS: dict[str, dict[str, Any]] = {  # the teacher makes the first 1,000 decisions
+WAYS: dict[str, dict[str, Any]] = {  # a teacher makes the first 1,000 decisions
     "as published": {},
     "taught best fit": {"teacher": "BestFit"},
     "no look ahead, taught best fit": {"teacher": "BestFit", "look_ahead": 0},
@@ -43,29 +45,31 @@ HEURISTICS = ("FGD", "BestFit", "LifetimeAligned", "TunedLinear")
 
 def main(words: Sequence[str]) -> None:
     """Print what jobs wait under heuristics, and under each network."""
-    episodes = int(words[0]) if words else 1
-    print(f"{'mean queueing delay, s':<60}{'less after 1,000 decisions':>40}")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("episodes", type=int, nargs="?", default=1)
+    episodes = parser.parse_args(words).episodes
+    print(f"{'mean queueing delay, s':<60}{'less than after 1,000 decisions':>40}")
     for name in HEURISTICS:
         show(name, delays(replace(PUBLISHED, scheduler=name)))
     for way, changed in WAYS.items():
         first = None
         with TemporaryDirectory() as folder:
-            for label, file in learn(replace(PUBLISHED, **changed), episodes, folder):
-                alone: dict[str, Any] = {
-                    "init_from": str(file),
-                    "learn": False,
-                    "look_ahead": 0,
-                }
-                found = delays(replace(PUBLISHED, **alone))
+            settings = replace(PUBLISHED, **changed)
+            for label, file in learn(settings, episodes, Path(folder)):
+                alone = replace(settings, learn=False, look_ahead=0)
+                found = delays(replace(alone, init_from=str(file)))
                 show(f"{way}, {label}", found, first)
                 first = found if first is None else first
 
 
-def learn(settings: Settings, episodes: int, folder: str) -> Iterator[tuple[str, Path]]:
-    """Yield what is known after the first decisions, and after each episode."""
-    begun, known = Path(folder) / "begun", Path(folder) / "known"
+def learn(
+    settings: Settings, episodes: int, folder: Path
+) -> Iterator[tuple[str, Path]]:
+    """Yield files: what is known after the first decisions, and after each episode."""
+    begun, known = folder / "begun", folder / "known"
     for episode in range(episodes):
-        workload = load_workload(replace(settings, seed=episode))
+        settings = replace(settings, seed=episode)
+        workload = load_workload(settings)
         simulation = Simulation(settings, workload.jobs, workload.nodes)
         if episode == 0:
             keep_first(simulation, begun)
@@ -96,13 +100,11 @@ def keep_first(simulation: Simulation, file: Path) -> None:
 
 def delays(settings: Settings) -> "pd.Series[float]":
     """Return the mean queueing delay of each seed after the warm-up, s; no moves."""
-    found = {}
-    for seed in JUDGED:
-        still = replace(settings, seed=seed, use_rescheduling=False)
-        workload = load_workload(still)
-        jobs = Simulation(still, workload.jobs, workload.nodes).run().jobs_frame()
-        jobs = jobs[int(still.warm_up * len(jobs)) :]
-        found[seed] = float((jobs["start_time"] - jobs["submit_time"]).mean())
+    still = replace(settings, use_rescheduling=False)
+    found = {
+        seed: mean_delay(Episode(replace(still, seed=seed), settings.init_from))
+        for seed in JUDGED
+    }
     return pd.Series(found)
 
 
@@ -111,7 +113,7 @@ def show(
 ) -> None:
     """Print one line: the mean, and what it has gained, paired by seed."""
     mean, half = interval(found)
-    line = f"{label:<46}{mean:>9,.0f} ± {half:<6,.0f}"
+    line = f"{label:<56}{mean:>9,.0f} ± {half:<6,.0f}"
     if first is not None:
         mean, half = interval(first - found)
         line += f"{mean:>9,.0f} ± {half:<6,.0f}"
